@@ -1,7 +1,7 @@
-"""Claims about known sentences, true and false, the same every time: what a model may make of its sources.
+"""Deterministic claims about known sentences, true and false, as a model might write them about its sources.
 
-True ones say it as it stands, shortened, with a number written otherwise, or in the words of whoever asked. False ones have
-another number, another name, or a negation.
+True claims repeat a sentence, shorten it, write a number differently, or use the words of the question. False claims
+have another number, another name, or a negation.
 """
 
 import re

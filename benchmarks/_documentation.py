@@ -1,4 +1,4 @@
-"""A tree of Markdown documentation to measure with: somebody's own, or the one among the question sets."""
+"""A tree of Markdown documentation for benchmarks: the user's own, or the one from the question sets."""
 
 import argparse
 import shutil

@@ -1,4 +1,4 @@
-"""Resident memory of all the processes that belong together: a process, its descendants, whoever holds its folder."""
+"""Resident memory of related processes: a process, its descendants, and the processes that use its folder."""
 
 import os
 import subprocess

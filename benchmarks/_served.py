@@ -1,4 +1,4 @@
-"""A library of made-up passages that everybody may read, served by a process of its own, with a stub for its model."""
+"""A library of synthetic passages that everyone may read, served by its own process, with a stub model."""
 
 import os
 import re

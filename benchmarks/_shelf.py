@@ -1,4 +1,4 @@
-"""Made-up passages with the word frequencies of real text, written through the product's own store."""
+"""Synthetic passages with the word frequencies of real text, written through the product's own store."""
 
 import hashlib
 from collections import Counter

@@ -1,4 +1,4 @@
-"""What refusing costs as a picture: wrong refusals against right ones. Readable on light and on dark."""
+"""Plot the cost of refusing as SVG: wrong refusals against right ones, for light and dark backgrounds."""
 
 from collections.abc import Iterator, Mapping
 from html import escape

@@ -1,4 +1,4 @@
-"""Twins of real questions, made by rule: such that ask for something else, and such that ask for the same."""
+"""Variants of real questions, made by rules: variants with another meaning, and variants with the same meaning."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Users who search, ask and upload, each with a nonce of their own; they run in a process beside what is measured."""
+"""Simulated users who search, ask and upload, each with their own nonce; they run in a separate process."""
 
 import asyncio
 import itertools

@@ -1,9 +1,9 @@
-"""Adding a documentation tree with the command line: once, again unchanged, and again with one file changed.
+"""Add a documentation tree with the command line: once, again unchanged, and again with one changed file.
 
     ./run bench adding --data DIR | --documents DIR [--work DIR]
 
-Each step is a process of its own, its start and the database's included. `--work` must be a folder without
-documents; making its database is not counted.
+Each step is a separate process; its start and that of the database are included. `--work` must be a folder without
+documents; creating its database is not measured.
 """
 
 import argparse

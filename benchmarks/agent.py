@@ -1,10 +1,10 @@
-"""Answers looked up step by step on a question set: what they stand on against plain chat, their steps and their limits.
+"""Agent answers on a question set compared with plain chat: sources used, steps and limits.
 
     ./run bench agent --data DIR [--set hotpotqa100] [--most N] [--work DIR] [--llm provider=llama,path=FILE …]
 
-Each line is one way to ask the same questions of one library: plain chat, the agent by rules (no model), and the agent
-with the shipped stub as a planner, which calls tools natively or writes its calls in plain text. `--llm` adds a line
-with a model of one's own. A citation that does not resolve, or a bound that is passed, makes it fail.
+Each line is one way to ask the same questions in one library: plain chat, the agent by rules (no model), and the agent
+with the shipped stub as a planner, which calls tools natively or writes its calls as plain text. `--llm` adds a line
+with another model. The benchmark fails if a citation does not resolve or a limit is exceeded.
 """
 
 import argparse
@@ -27,7 +27,7 @@ from pincite.evaluate.compare import corpus_of
 from pincite.evaluate.measure.bootstrap import difference
 from pincite.evaluate.questions.datasets import QuestionSet, load_set
 from pincite.evaluate.runner import percentile
-from pincite.evaluate.temporary_library import library_of
+from pincite.evaluate.temporary_library import temporary_library
 from pincite.evaluate.variants import Variant
 from pincite.query.agent.scratchpad import MOST
 from pincite.stub import StubLLM
@@ -108,7 +108,7 @@ async def run(questions: QuestionSet, ways: Sequence[Way], keep: Path) -> list[s
     for way in ways:
         settings = with_values(load_settings(), {f"llm.{key}": value for key, value in way.llm.items()})
         variant = Variant(way.name, settings)
-        async with library_of(corpus_of(questions), variant, keep=keep, report=lambda _: None) as (pincite, _):
+        async with temporary_library(corpus_of(questions), variant, keep=keep, report=lambda _: None) as (pincite, _):
             line = await measured(pincite, questions, way)
         first = first or line
         found += line.wrong

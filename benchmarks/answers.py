@@ -1,10 +1,10 @@
-"""The extractive answerer: is the gold answer in what it cites, and does it say so when there is none?
+"""The extractive answerer: whether the cited sentences contain the gold answer, and whether it refuses correctly.
 
     ./run bench answers --data DIR [--set abstention] [--work DIR] [--every 4]
 
-Needs a set whose questions carry `answers` and their `document`, and, for refusals, a `kind` (covered, near, far). Where a
-gold answer is missed, it is told where it was lost: not among the sources, not among the sentences chosen, or refused.
-Every other article was used for tuning; `held out` counts the rest. At last the sample questions, by form.
+Needs a set whose questions have `answers` and a `document`, and, for refusals, a `kind` (covered, near, far). For a
+missed gold answer the benchmark reports where it was lost: not retrieved, not among the chosen sentences, or refused.
+Every other article was used for tuning; `held out` counts the rest. The sample questions follow at the end, by form.
 """
 
 import argparse

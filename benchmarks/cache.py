@@ -1,10 +1,11 @@
-"""The semantic cache: how often another question is taken for the same, how often the same one is known again, what that saves.
+"""The semantic cache: false hits on other questions, hits on the same question, and the time saved.
 
     ./run bench cache --data DIR [--set xquad-en-de hotpotqa100] [--every 1] [--timed 50] [--show]
 
-DIR holds the question sets. Twins of their questions are made by rule (`benchmarks/_twins.py`): such that ask for something else and must not
-be answered alike, and such that ask for the same. `by vectors alone` is what the thresholds would do without reading the words. `--timed N` also asks
-N questions twice of a library made of the first set, and compares.
+DIR holds the question sets. Variants of their questions are made by rules (`benchmarks/_twins.py`): variants with
+another meaning, which must not be cache hits, and variants with the same meaning. `by vectors alone` shows what the
+thresholds would do without the comparison of words. `--timed N` also asks N questions twice in a library of the first
+set, and compares the times.
 """
 
 import argparse
@@ -24,7 +25,7 @@ from pincite.core.protocols import Alike
 from pincite.core.query.question import Question
 from pincite.evaluate.compare import corpus_of
 from pincite.evaluate.questions.datasets import load_set, rows
-from pincite.evaluate.temporary_library import Corpus, library_of
+from pincite.evaluate.temporary_library import Corpus, temporary_library
 from pincite.evaluate.variants import read_variants
 from pincite.query.cache.semantic_cache import differs, least_alike
 from pincite.query.understand.intent import read
@@ -130,7 +131,7 @@ async def main() -> None:
     first = corpus_of(load_set(arguments.data / arguments.set[0])) if arguments.timed else None
     pool = first or Corpus("nothing", {"a.md": "Nothing.\n"}, "")
     [as_it_is] = read_variants([], load_settings(), {})
-    async with library_of(pool, as_it_is, keep=None, report=lambda _progress: None) as (pincite, _):
+    async with temporary_library(pool, as_it_is, keep=None, report=lambda _progress: None) as (pincite, _):
         others = await pairs_of(pincite, questions, OTHERS)
         print(f"Another question: a hit is wrong ({len(questions)} questions).\n\n{table(others)}\n")
         print(f"The same question: a hit is right.\n\n{table(await pairs_of(pincite, questions, SAME))}")

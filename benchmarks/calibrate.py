@@ -1,11 +1,11 @@
-"""Fits the relevance estimate of `pincite/models/calibration.py` again, and shows how far it can be trusted.
+"""Refit the relevance estimate of `pincite/models/calibration.py`, and measure its calibration.
 
     ./run bench calibrate --data DIR [--set abstention] [--work DIR] [--every 4]
 
-Needs a set whose questions name their `document`. Every hit of a search is one observation: its cosine, the share
-of the question's words it holds, and whether it is of that document. Half of the questions, translations of one
-kept together, fit the logistic regressions; the other half shows what they are worth. The coefficients in use were
-fitted on every fourth question, which is the default here.
+Needs a set whose questions name their `document`. Every hit of a search is one observation: its cosine, the share of
+the question's words it contains, and whether it is from that document. Half of the questions, with translations of one
+question kept together, fit the logistic regressions; the other half is for testing. The coefficients in use were fitted
+on every fourth question, which is the default here.
 """
 
 import argparse
@@ -20,7 +20,7 @@ import numpy as np
 
 from benchmarks.answers import fill, questions_of
 from pincite import AsyncPincite
-from pincite.models.calibration import FITTED, WORDS_ALONE
+from pincite.models.calibration import FITTED, LEXICAL_ONLY
 from pincite.query.rank import relevance
 
 BINS = 10
@@ -99,7 +99,7 @@ def report(seen: Observations) -> None:
     both = np.column_stack([seen.cosine, seen.coverage])
     alone = seen.coverage[:, None]
     used = np.array([FITTED.bias, FITTED.cosine, FITTED.coverage])
-    used_alone = np.array([WORDS_ALONE.bias, WORDS_ALONE.coverage])
+    used_alone = np.array([LEXICAL_ONLY.bias, LEXICAL_ONLY.coverage])
     half, out = ~seen.held_out, seen.held_out
     print("| | bias | cosine | coverage | bias without cosine | coverage alone |\n|---|---|---|---|---|---|")
     fitted, fitted_alone = fit(both[half], seen.right[half]), fit(alone[half], seen.right[half])

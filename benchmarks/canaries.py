@@ -1,4 +1,4 @@
-"""Words of what one may not read: thousands of requests by others through every door, and none of them comes back."""
+"""Canary words in documents without permission: thousands of requests by others on every route must not return them."""
 
 import argparse
 import logging

@@ -1,12 +1,12 @@
-"""Fits the weights by which sentences are chosen and questions refused, and draws what refusing costs.
+"""Fit the weights that choose sentences and refuse questions, and plot the cost of refusing.
 
     ./run bench choosing --data DIR [--set abstention] [--more xquad-en-de] [--plot FILE.svg] [--every 4]
 
-Each question goes through the whole pipeline up to the answerer, whose measures are taken down. On every other article two
-models are fitted: which sentence holds the gold answer (a choice among all of a question's sentences), and whether there
-is one at all (a logistic regression). The other articles show what they are worth. `--more` names a set whose library has
-the paragraphs of all questions: those of the tuning articles that `--set` lost are asked there, so that twice as many
-questions say which sentence is the right one.
+Each question runs through the whole pipeline up to the answerer, whose features are recorded. On every other article
+two models are fitted: which sentence contains the gold answer (a choice among all sentences of a question), and whether
+there is one at all (a logistic regression). The other articles are for testing. `--more` names a set whose library has
+the paragraphs of all questions: questions of the tuning articles without a paragraph in `--set` are asked there, which
+doubles the training data for choosing sentences.
 """
 
 import argparse
@@ -31,7 +31,7 @@ from pincite.extractive import abstain
 from pincite.extractive.question import Asked, ask
 from pincite.extractive.score import WEIGHTS, Fit, by_words, fits, shared
 from pincite.extractive.sentences import sentences_of
-from pincite.providers.extractive import EMBEDDED
+from pincite.providers.extractive import MAX_EMBEDDED_SENTENCES
 
 BY_HAND = frozenset({"reason", "defines"})
 """Measures of questions that are too rare in these sets."""
@@ -87,7 +87,7 @@ async def take_down(pincite: AsyncPincite, questions: Sequence[dict[str, Any]], 
 async def _case(pincite: AsyncPincite, question: dict[str, Any], sources: Sequence[Hit], kind: str) -> Case:
     sentences = sentences_of(sources)
     asked = ask(question["text"], sentences)
-    sentences = by_words(asked, sentences)[:EMBEDDED]
+    sentences = by_words(asked, sentences)[:MAX_EMBEDDED_SENTENCES]
     embedder = pincite.services.kit_factory.kit(pincite.services.live_settings.settings).embedder
     [wanted] = await embedder.embed([asked.text], as_query=True)
     texts = [embedder.windows(sentence.means)[0] for sentence in sentences]

@@ -1,10 +1,10 @@
-"""What else could be added to meaning and words: other constants, feedback, sentences, nearness; and a fitted combination.
+"""Candidates for additional ranking signals: other constants, feedback, sentences, proximity, and a fitted combination.
 
     ./run bench combining --data DIR [--set scifact --set hotpotqa100 …]
 
-In memory, over every document, with the product's own windows, vectors and words (see `ranking`). Constants are to be
-chosen on SciFact's training questions, which come first; the other columns are there to see whether a gain is one.
-The fitted lines are a linear model of the named scores over the best 150 of each training question (softmax over the
+Computed in memory, over every document, with the product's own windows, vectors and terms (see `ranking`). Constants
+are chosen on SciFact's training questions, which come first; the other columns show whether a gain generalizes. The
+fitted lines are a linear model of the named scores over the best 150 of each training question (softmax over the
 candidates, gradient descent), and are shown with their weights.
 """
 

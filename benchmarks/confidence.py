@@ -1,12 +1,12 @@
-"""Is an answer as likely to be right as its confidence says? Fits the curve of `pincite/query/ground/confidence.py` again.
+"""Calibration of the confidence of answers; refits the curve of `pincite/query/ground/confidence.py`.
 
     ./run bench confidence --data DIR [--every 2] [--work DIR] [--keep FILE] [--plot docs/confidence.svg]
 
-Asks XQuAD's questions with paragraphs and articles taken out (`abstention`) and HotpotQA's, without a model. An answer is
-right where the gold answer stands in a sentence it cites; one to a question whose paragraph is gone is wrong. Refusals have
-no confidence to speak of and are left out. Half of the questions, translations of one kept together, fit the curve; the
-other half shows what it is worth: expected calibration error by tenths, and how often each level is right. `--keep` writes
-down what was seen, or reads it where it is there already, so that fitting can be done again without asking.
+Runs the questions of XQuAD with paragraphs and articles removed (`abstention`) and of HotpotQA, without a model. An
+answer is right if a sentence it cites contains the gold answer; an answer to a question without its paragraph is wrong.
+Refusals have no confidence and are left out. Half of the questions, with translations of one question kept together,
+fit the curve. The other half measures the expected calibration error in ten bins, and how often each level is right.
+`--keep` stores the observations, or reads them if the file exists, so that fitting can be repeated without asking.
 """
 
 import argparse
@@ -27,7 +27,7 @@ from pincite import AsyncPincite
 from pincite.core.documents.document import Upload
 from pincite.core.query.answer import Answer
 from pincite.core.query.fixed_answers import NO_ANSWER
-from pincite.evaluate.measure.calibration import Bin, binned, calibration_error
+from pincite.evaluate.measure.calibration import Bin, calibration_error, to_bins
 from pincite.evaluate.measure.calibration_plot import plot
 from pincite.query.ground.confidence import FITTED, HIGH, MEDIUM, answered, lead
 
@@ -111,7 +111,7 @@ def report(rows: list[Seen]) -> tuple[Bin, ...]:
     shown: tuple[Bin, ...] = ()
     for name, weights in (("fitted on one half", half), ("in use", used)):
         guess = predicted(weights, columns[out]) * grounding[out]
-        found = binned(list(zip(guess.tolist(), right[out].tolist(), strict=True)))
+        found = to_bins(list(zip(guess.tolist(), right[out].tolist(), strict=True)))
         shown = shown or found
         print(f"\n{name}, on the other half: expected calibration error {calibration_error(found):.4f}\n")
         print_levels(guess, right[out])

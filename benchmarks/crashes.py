@@ -1,4 +1,4 @@
-"""Crashes and races: SIGKILL at random moments and between all steps, and people at the same moment; nothing is lost."""
+"""Crashes and races: SIGKILL at random moments and between all steps, and concurrent users; nothing may be lost."""
 
 import argparse
 import asyncio

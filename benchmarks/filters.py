@@ -2,8 +2,9 @@
 
     ./run bench filters [--chunks 20000] [--queries 100]
 
-Made-up passages with the word frequencies of real text go through the product's own store. Dense search is compared with
-the exact answer for filters that admit 1, 5, 20 and 100 % of the chunks; BM25 with bm25s, before and after deletes.
+Synthetic passages with the word frequencies of real text go through the product's own store. Dense search is compared
+with the exact result for filters that admit 1, 5, 20 and 100 % of the chunks, and BM25 with bm25s, before and after
+deletes.
 """
 
 import argparse

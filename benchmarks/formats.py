@@ -1,11 +1,11 @@
-"""Every file of a folder, read as the product reads it: how each ends, what came out, how long it took, how much memory.
+"""Parse every file of a folder as the product does: result, extracted content, time and memory per file.
 
     ./run bench formats --data DIR [--engine] [--write]
 
-Reads all files of DIR/documents, or of DIR where there is no such folder, one after the other in the reader's own
-child process. `--engine` then adds them all to a new library (with an embedder that costs nothing) and compares how
-they end there. Tells a summary by type, the files that were not read with the reasons, and a line for each file;
-`--write` puts them into docs/formats.md.
+Parses all files of DIR/documents, or of DIR if there is no such folder, one after the other in the parser's own child
+process. `--engine` then adds them all to a new library (with an embedder that costs nothing) and compares the results.
+Prints a summary by type, the files that failed with their reasons, and a line for each file; `--write` updates
+docs/formats.md.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Requests made from the service's own description, right and wrong ones, to every route: none may break it."""
+"""Requests generated from the API schema, valid and invalid, to every route: none may cause a server error."""
 
 import argparse
 import logging

@@ -1,14 +1,14 @@
-"""Taking files in: against the bare embedder, in memory, again unchanged, and beside people who search.
+"""Document processing: compared with the bare embedder, memory use, unchanged files, and concurrent searches.
 
     ./run bench ingest --data DIR | --documents DIR [--parts 6] [--files 10000] [--only NAME]
 
-ratio: the documentation is added in parts, as `pincite add` does. After each part the bare embedder embeds the very
-windows that were embedded for it, on all cores, nothing else; both take turns, so that noise is shared. One part before
-those that count warms everything up.
-many: so many small Markdown files, no two alike, added by `pincite add` with two workers: the most memory that all its
-processes and the database had, and the time it takes to add all of them again.
-beside: `pincite serve` holds a third of the documentation and is searched, in turns while nothing else happens and while
-`pincite add` adds more.
+ratio: the documentation is added in parts, as `pincite add` does. After each part the bare embedder embeds the same
+windows on all cores, and nothing else; both alternate, so that noise affects both. One part before the measured ones is
+for warming up.
+many: many small Markdown files, all different, added by `pincite add` with two workers: the peak memory of all its
+processes and the database, and the time to add all files again.
+beside: `pincite serve` holds a third of the documentation and is searched, alternately when idle and while `pincite
+add` adds more.
 """
 
 import argparse

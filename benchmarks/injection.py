@@ -1,4 +1,4 @@
-"""The detector of orders to the model: what it misses and what it wrongly flags, set by set."""
+"""The prompt injection detector: misses and false positives, by set."""
 
 import argparse
 import json

@@ -1,9 +1,9 @@
-"""What each level does and costs: the sample questions at all four, with a model that takes its time.
+"""Calls and times of each level: the sample questions at all four levels, with a model of fixed latency.
 
     ./run bench levels [--questions N] [--first-token-ms MS] [--token-ms MS]
 
-The model is the stub: it quotes, after so long for its first word and so long for each further one. Times are those of
-whole answers; what a real model takes is another matter, how often it is called is not.
+The model is the stub, which quotes with a fixed time for the first token and for each further one. Times are those of
+whole answers. They differ with a real model, but the number of calls does not.
 """
 
 import argparse

@@ -1,10 +1,11 @@
-"""Many users at once: nothing lost, doubled or crossed, how slow it gets, one who asks for too much, and overload.
+"""Many concurrent users: no lost, duplicated or mixed-up answers, latency, one user over their limits, and overload.
 
     ./run bench load [--users 64] [--minutes 10] [--chunks 100000] [--work DIR]
 
-`pincite serve` on made-up passages that everybody may read, a stub model (first token after 300 ms, then one every 20 ms, 100 in
-all), and users in a process of their own, who think for 1 to 5 s between requests: 80 % searches, 15 % streamed questions, 5 %
-uploads. Each has a nonce in documents of their own, and asks about it. A tenth of the time is for each smaller phase.
+`pincite serve` with synthetic passages that everyone may read, a stub model (first token after 300 ms, then one every
+20 ms, 100 in all), and users in a separate process, who pause for 1 to 5 s between requests: 80 % searches, 15 %
+streamed questions, 5 % uploads. Each user has a nonce in their own documents, and asks about it. Each smaller phase
+takes a tenth of the time.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Attack texts in documents, and a model that obeys them: what leaves, what changes, what is falsely cited."""
+"""Attack texts in documents, and a model that obeys them: leaked data, changes, and false citations."""
 
 import argparse
 import asyncio

@@ -1,10 +1,10 @@
-"""What a question costs beside the model, the embedder and the store: the pipeline's own milliseconds, by stage.
+"""The pipeline's own time per question, by stage, without the model, the embedder and the store.
 
     ./run bench overhead [--documents DIR] [--questions 300]
 
-The sample documents are asked through the public API, over a conversation, with a model that answers at once. Every
-moment spent inside a database transaction, the embedder or the model is taken out of the whole; what is left is ours.
-Where two of them overlap, the time counts once.
+Runs questions about the sample documents through the public API, in a conversation, with a model that answers at once.
+Time inside a database transaction, the embedder or the model is subtracted from the total. Overlapping times count
+once.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Attack texts on the page, drawn in a real browser: what runs, what leaves, what becomes more than words."""
+"""Attack texts on the page, drawn in a real browser: scripts that run, requests that leave, and injected markup."""
 
 import argparse
 import json

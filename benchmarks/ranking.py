@@ -1,9 +1,9 @@
-"""How large a part of a text one vector should stand for, and how meaning and words are best joined; in memory.
+"""The best size of a text for one vector, and the best fusion of dense and lexical scores; in memory.
 
     ./run bench ranking --data DIR --set scifact --split train [--part 100 --part 200 …] [--sentences]
 
-Uses the product's own windows, vectors, words and measures, and scores every document by every engine: what is
-compared is the ranking itself, without a database's candidates. The baseline of all differences is the first line.
+Uses the product's own windows, vectors, terms and metrics, and scores every document by every engine, so that the
+ranking itself is compared, without candidate selection. The baseline of all differences is the first line.
 """
 
 import argparse

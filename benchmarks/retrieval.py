@@ -2,8 +2,7 @@
 
     ./run bench retrieval --data DIR --set scifact [--split train] [--work DIR] [--try rag.alpha=0.4 …]
 
-`--work` keeps the index for the next run; every `--try` is one more line of the table, on the same index where it
-can be.
+`--work` keeps the index for the next run; every `--try` adds a line to the table, on the same index if possible.
 """
 
 import argparse
@@ -16,15 +15,15 @@ from pincite.core.documents.document import Progress
 from pincite.evaluate.compare import compare
 from pincite.evaluate.questions.datasets import load_set
 from pincite.evaluate.report import markdown
-from pincite.evaluate.variants import AS_IT_IS, Variant, read_variants
+from pincite.evaluate.variants import UNCHANGED, Variant, read_variants
 
 
 def variants(tries: list[str]) -> list[Variant]:
     """The settings as they are, then each that is to be tried."""
     base = load_settings()
     found = read_variants(tries, base, {}) if tries else []
-    as_it_is = [one for one in found if one.name == AS_IT_IS] or read_variants([], base, {})
-    return [*as_it_is, *(one for one in found if one.name != AS_IT_IS)]
+    as_it_is = [one for one in found if one.name == UNCHANGED] or read_variants([], base, {})
+    return [*as_it_is, *(one for one in found if one.name != UNCHANGED)]
 
 
 def main() -> None:

@@ -1,10 +1,10 @@
-"""How soon a change of rights counts: in searches, streams, keys, logins and links, while documents are being indexed.
+"""How soon a change of permissions takes effect: in searches, streams, keys, logins and links, during indexing.
 
     ./run bench revocation [--rounds 20] [--streams 5] [--documents 1000] [--data DIR]
 
-Over HTTP, with a server and a worker of its own. A time runs from the moment somebody asks for the change until the first answer
-that obeys it; searches are repeated until one does. Last, a folder of many small documents is shared and taken back, once when
-others lie in the same realm, which is the slow way.
+Over HTTP, with its own server and worker. A time is measured from the request of the change to the first response that
+respects it; searches are repeated until then. At the end a folder of many small documents is shared and unshared, once
+with other documents in the same realm, which is the slow path.
 """
 
 import argparse

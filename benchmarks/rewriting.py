@@ -1,10 +1,10 @@
-"""Follow-ups without a model: which questions are taken for one, and whether search finds more for it.
+"""Follow-up questions without a model: which questions are detected, and whether the rewritten ones find more.
 
     ./run bench rewriting --data DIR [--show]
 
-DIR holds `rewriting/qa.jsonl.gz`: conversations with their last question and a reference that can be understood alone.
-No passages come with them, so the library searched is the references themselves, each a document: the better a
-question says what it means, the higher its own reference stands among those of all the others.
+DIR holds `rewriting/qa.jsonl.gz`: conversations with their last question and a standalone reference. There are no
+passages, so the library consists of the references, one per document: the better a rewritten question, the higher its
+own reference ranks among all references.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from pathlib import Path
 from pincite import AsyncPincite
 from pincite.config.sources import load_settings
 from pincite.core.query.question import Exchange, Question
-from pincite.evaluate.temporary_library import Corpus, library_of
+from pincite.evaluate.temporary_library import Corpus, temporary_library
 from pincite.evaluate.variants import read_variants
 from pincite.query.understand.coreference import standalone
 from pincite.query.understand.followup import is_follow_up
@@ -80,7 +80,7 @@ async def main() -> None:
     names = {reference: str(n) for n, reference in enumerate(dict.fromkeys(row.reference for row in rows))}
     pool = Corpus("rewriting", {f"{name}.md": f"{text}\n" for text, name in names.items()}, "")
     [as_it_is] = read_variants([], load_settings(), {})
-    async with library_of(pool, as_it_is, keep=None, report=lambda _progress: None) as (pincite, _):
+    async with temporary_library(pool, as_it_is, keep=None, report=lambda _progress: None) as (pincite, _):
         lines = {"asked": Counter[str](), "replaced": Counter[str](), "beside (default)": Counter[str]()}
         gains = dict.fromkeys(lines, 0.0)
         for row in rows:

@@ -1,11 +1,12 @@
-"""What rights cost and whether they lose anything: somebody in 50 of 1,000 groups beside whoever has the same library alone.
+"""The cost of permissions: a user in 50 of 1,000 groups compared with the sole user of the same library.
 
     ./run bench rights [--chunks 100000] [--queries 200] [--groups 1000] [--work DIR]
 
-The same made-up passages lie in two libraries: in one all are the asker's own, in the other each document is shared with one of
-the groups. Three people are in 50 groups each, which are shared 1, 5 and 20 % of the passages; a fourth is in all. Whole
-searches of all of them are timed in turn, question by question, so that noise is shared. Recall is that of the ten nearest of
-what one may read, compared one by one. `--work` keeps the libraries; the first is the one that `./run bench scale` makes.
+Two libraries hold the same synthetic passages. In one the user owns all of them, in the other each document is shared
+with one of the groups. Three users are in 50 groups each, which share 1, 5 and 20 % of the passages; a fourth is in all
+groups. Searches of all users are timed alternately, question by question, so that noise affects all. Recall is that of
+the exact ten nearest neighbours among the readable passages. `--work` keeps the libraries; the first is the one of
+`./run bench scale`.
 """
 
 import argparse

@@ -1,11 +1,12 @@
-"""How search grows with the library: latency, filtered recall, memory, disk and cold start at 10,000 chunks and more.
+"""Search in growing libraries: latency, filtered recall, memory, disk and cold start at 10,000 chunks and more.
 
     ./run bench scale [--chunks 10000 100000] [--queries 200] [--work DIR]
 
-Made-up passages with the word frequencies of real text go through the product's own store; `--work` keeps the
-libraries (a million chunks take hours to write and 16 GB). Everything is searched as the unprivileged role under
-row-level security. For every question the parts are timed one after the other, so that noise is shared. The raw query
-is a superuser's: ten nearest by the same index, at the same breadth, nothing checked and nothing read back.
+Synthetic passages with the word frequencies of real text go through the product's own store; `--work` keeps the
+libraries (a million chunks take hours to write and 16 GB). Searches run as the unprivileged role under row-level
+security. For every question the variants are timed one after the other, so that noise affects all. The raw query runs
+as superuser: the ten nearest neighbours by the same index with the same `ef_search`, without checks and without reading
+the passages.
 """
 
 import argparse

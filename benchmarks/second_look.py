@@ -1,10 +1,10 @@
-"""What a second look brings: the right documents among what an answer stands on, with it and without.
+"""The benefit of the second search pass: the relevant documents among the sources of an answer, with and without it.
 
     ./run bench second_look --data DIR [--set musique100 …] [--most N] [--work DIR]
 
-Questions of several steps (HotpotQA, MuSiQue) are what it is for; on those of one step (SciFact, XQuAD) it must not lose.
-The last line shows what the first look brings where none of its passages is left out. Of a set with more than `--most` questions, every
-second, third … is asked.
+The second pass is for multi-hop questions (HotpotQA, MuSiQue); on single-hop questions (SciFact, XQuAD) it must not
+lose. The last line shows the first pass without any passages left out. Of a set with more than `--most` questions,
+every second, third … is asked.
 """
 
 import argparse
@@ -16,11 +16,11 @@ from benchmarks.switches import SETS, Changes, Line, print_table, stood_on, thin
 from pincite.config.sources import load_settings
 from pincite.evaluate.compare import corpus_of
 from pincite.evaluate.questions.datasets import QuestionSet, load_set
-from pincite.evaluate.temporary_library import library_of
-from pincite.evaluate.variants import AS_IT_IS, Variant
+from pincite.evaluate.temporary_library import temporary_library
+from pincite.evaluate.variants import UNCHANGED, Variant
 
 LINES: Mapping[str, Changes] = {
-    AS_IT_IS: (),
+    UNCHANGED: (),
     "rag.second_look=true": (("rag.second_look", True),),
     "every passage of the first": (("rag.verification_enabled", False), ("rag.similarity_threshold", 0.0)),
 }
@@ -28,8 +28,8 @@ LINES: Mapping[str, Changes] = {
 
 async def measure(questions: QuestionSet, keep: Path | None) -> dict[str, Line]:
     """Every line on one set."""
-    default = Variant(AS_IT_IS, load_settings())
-    async with library_of(corpus_of(questions), default, keep=keep, report=lambda _: None) as (pincite, _):
+    default = Variant(UNCHANGED, load_settings())
+    async with temporary_library(corpus_of(questions), default, keep=keep, report=lambda _: None) as (pincite, _):
         return {name: await stood_on(pincite, questions, changes) for name, changes in LINES.items()}
 
 

@@ -1,11 +1,11 @@
-"""Questions stay fast while files go in: search latency when idle, beside `pincite add`, and beside uploads.
+"""Search latency during document processing: idle, beside `pincite add`, and beside uploads.
 
     ./run bench serving --data DIR | --documents DIR [--work DIR] [--requests 100]
 
 A third of the documentation is in the library when `pincite serve` starts. Three times, a part of the rest is added by
-a second process and another uploaded to the server; meanwhile a client searches for one sentence of it after the other.
-Idle is measured before, between and after, as the library grows and others may use the machine. The last columns say
-where the time of the slowest went, from their traces; outside of these are HTTP, the key and the client.
+a second process and another part is uploaded to the server, while a client searches for its sentences. Idle is measured
+before, between and after, as the library grows and others may use the machine. The last columns show the stages of the
+slowest searches, from their traces; HTTP, the key and the client are not included.
 """
 
 import argparse

@@ -1,8 +1,8 @@
-"""Misspelt questions: what is lost by a slip of the hand, with the corrector and without, and what it does to clean ones.
+"""Misspelt questions: the loss with and without spelling correction, and its effect on correct questions.
 
     ./run bench spelling --data DIR [--set scifact …] [--work DIR] [--show]
 
-DIR holds the question sets and `typo-queries`: questions of two of them with one or two words misspelt as people do.
+DIR holds the question sets and `typo-queries`: questions of two of them with one or two realistic misspellings.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from pincite.core.query.question import Question, Strategy
 from pincite.evaluate.compare import corpus_of
 from pincite.evaluate.measure.metrics import ndcg
 from pincite.evaluate.questions.datasets import QuestionSet, load_set, rows
-from pincite.evaluate.temporary_library import library_of
+from pincite.evaluate.temporary_library import temporary_library
 from pincite.evaluate.variants import read_variants
 
 SETS = ("scifact", "hotpotqa100", "musique100", "xquad-en-de")
@@ -101,7 +101,10 @@ async def try_set(folder: Path, questions: QuestionSet, keep: Path | None, tell:
     clean: list[list[Found]] = []
     twin: list[list[Found]] = []
     misspelt: list[list[Found]] = []
-    async with library_of(corpus_of(questions), as_it_is, keep=keep, report=lambda _progress: None) as (pincite, _):
+    async with temporary_library(corpus_of(questions), as_it_is, keep=keep, report=lambda _progress: None) as (
+        pincite,
+        _,
+    ):
         for key, text in questions.queries.items():
             clean.append(await found_by(pincite, questions, key, text, ways))
             _, old, new = clean[-1]

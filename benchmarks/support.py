@@ -1,14 +1,15 @@
-"""Is it noticed where an answer does not say what its sources say? Claims, true and false, through the whole pipeline.
+"""Detection of unsupported claims: true and false claims through the whole pipeline.
 
     ./run bench support [--data DIR] [--every 8] [--start 2] [--work DIR] [--direct] [--fit]
 
-A stub of a model server says each claim and cites the passage it is about, another one, one that is not there, or none.
-Claims are made from the sample documents and their questions, some by hand (`benchmarks/claims.tsv`), and with `--data`
-from every so-manyth paragraph of XQuAD in English and German; the rules were written while reading those whose number is
-a multiple of four, so `--start` is 2. A citation counts as supporting from `support` .5 on.
-Printed: how many of each kind were judged so, and over all of them precision (of what was judged supporting, how much is)
-and recall (of what does support, how much was judged so). `--direct` leaves out the pipeline and the kinds that
-need it. `--fit` fits the weights of `pincite/query/ground/support.py` instead, on one half of the paragraphs, and says what they do on the other.
+A stub of a model server writes each claim and cites its passage, another one, one that does not exist, or none. Claims
+are made from the sample documents and their questions, some by hand (`benchmarks/claims.tsv`), and with `--data` from
+every N-th paragraph of XQuAD in English and German; the rules were developed on paragraphs whose number is a multiple
+of four, so `--start` is 2. A citation counts as supporting from `support` .5 on.
+The benchmark prints the share of each kind that was judged supporting, and over all kinds precision (the share of
+supporting judgements that are right) and recall (the share of supporting citations that were found). `--direct` leaves
+out the pipeline and the kinds that need it. `--fit` fits the weights of `pincite/query/ground/support.py` instead, on
+one half of the paragraphs, and tests them on the other.
 """
 
 import argparse

@@ -1,10 +1,10 @@
-"""A line for every strategy, switch and profile on every question set: what each brings, and what it costs.
+"""Every strategy, switch and profile on every question set: benefit and cost of each.
 
     ./run bench switches --data DIR [--set scifact …] [--most N] [--work DIR]
 
-The first line is the default; the others differ from it in what their name says. Two tables: what a search finds, and
-what an answer stands on (some switches act only there). Of a set with more than
-`--most` questions, every second, third … is asked.
+The first line is the default; the others differ from it by the setting in their name. There are two tables: the results
+of a search, and the sources of an answer (some switches act only there). Of a set with more than `--most` questions,
+every second, third … is asked.
 """
 
 import argparse
@@ -26,8 +26,8 @@ from pincite.evaluate.measure import bootstrap
 from pincite.evaluate.measure.metrics import ndcg
 from pincite.evaluate.questions.datasets import QuestionSet, load_set
 from pincite.evaluate.runner import percentile
-from pincite.evaluate.temporary_library import library_of
-from pincite.evaluate.variants import AS_IT_IS, Variant, read_variants
+from pincite.evaluate.temporary_library import temporary_library
+from pincite.evaluate.variants import UNCHANGED, Variant, read_variants
 
 SETS = ("scifact", "hotpotqa100", "musique100", "xquad-en-de")
 
@@ -66,7 +66,7 @@ class Line:
 def variants(texts: Sequence[str]) -> list[Variant]:
     """The default, then each of these."""
     base = load_settings()
-    return [Variant(AS_IT_IS, base), *(one for text in texts for one in read_variants([text], base, {})[1:])]
+    return [Variant(UNCHANGED, base), *(one for text in texts for one in read_variants([text], base, {})[1:])]
 
 
 def profiles() -> Iterator[Variant]:
@@ -113,12 +113,14 @@ async def measure(questions: QuestionSet, keep: Path | None) -> tuple[dict[str, 
     """Both tables' lines on one set."""
     default = load_settings()
     used: dict[str, Line] = {}
-    async with library_of(corpus_of(questions), Variant(AS_IT_IS, default), keep=keep, report=lambda _: None) as (
+    async with temporary_library(
+        corpus_of(questions), Variant(UNCHANGED, default), keep=keep, report=lambda _: None
+    ) as (
         pincite,
         _,
     ):
         found = await searched(pincite, questions, [*variants(SEARCHES), *profiles()])
-        for name, changes in {AS_IT_IS: (), **{f"{k}={v}".lower(): ((k, v),) for k, v in EVIDENCE.items()}}.items():
+        for name, changes in {UNCHANGED: (), **{f"{k}={v}".lower(): ((k, v),) for k, v in EVIDENCE.items()}}.items():
             used[name] = await stood_on(pincite, questions, changes)
     return found, used
 
@@ -129,14 +131,14 @@ def print_table(title: str, by_set: Mapping[str, Mapping[str, Line]], *, kept: b
     for name in next(iter(by_set.values())):
         cells, times = list[str](), list[float]()
         for lines in by_set.values():
-            first, line = lines[AS_IT_IS], lines[name]
+            first, line = lines[UNCHANGED], lines[name]
             change = bootstrap.difference(first.scores, line.scores)
             mean = sum(line.scores) / len(line.scores)
             cells.append(
-                f"{mean:.4f}{_told(change) if name != AS_IT_IS else ''}{f' ({line.kept:.1f})' if kept else ''}"
+                f"{mean:.4f}{_told(change) if name != UNCHANGED else ''}{f' ({line.kept:.1f})' if kept else ''}"
             )
             times.append(line.p50_ms / first.p50_ms)
-        shown = "**default**" if name == AS_IT_IS else f"`{name}`"
+        shown = "**default**" if name == UNCHANGED else f"`{name}`"
         print(f"| {shown} | {' | '.join(cells)} | {sum(times) / len(times):.2f} |")
 
 

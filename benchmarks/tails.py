@@ -1,10 +1,10 @@
-"""Sentences from the tails of 500-token chunks: are they found as well as those from their heads?
+"""Sentences from the end of 500-token chunks: whether they are found as well as those from the start.
 
     ./run bench tails --data DIR | --documents DIR [--work DIR] [--chunks 300]
 
-An embedder that sees only the beginning of a long chunk loses its end without a word. So the documentation's
-paragraphs, each once, are joined to long documents without headings; of every long chunk one sentence of the first
-and one of the last fifth, neither written elsewhere, is searched for. Found is what comes first and holds it.
+An embedder that truncates long chunks silently loses their end. So the unique paragraphs of the documentation are
+joined to long documents without headings. Of every long chunk, one sentence of the first fifth and one of the last
+fifth, both unique, are searched for. A sentence counts as found if the first result contains it.
 """
 
 import argparse

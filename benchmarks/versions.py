@@ -1,10 +1,10 @@
-"""Versions: the releases of a documentation added one after the other, each asked as of its time, compared, removed.
+"""Versions: the releases of a documentation added one after the other, queried as of their time, compared, removed.
 
     ./run bench versions --data DIR [--pages N]
 
-DIR holds `haystack-docs/documents.tar.gz` with a folder `documents/RELEASE/…` for each release, the oldest first by name. Of every page
-in every release one line is asked for that stands in no other release: it has to be found as of its own release, and
-as of no other. After all pages are removed, nothing may be found as of any time.
+DIR holds `haystack-docs/documents.tar.gz` with a folder `documents/RELEASE/…` for each release, the oldest first by
+name. Of every page in every release one line that occurs in no other release is searched for: it must be found as of
+its own release, and of no other. After all pages are removed, nothing may be found as of any time.
 """
 
 import argparse

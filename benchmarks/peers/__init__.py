@@ -1,1 +1,1 @@
-"""The same documents and questions through pincite and through other libraries, side by side."""
+"""The same documents and questions in pincite and in other libraries, side by side."""

@@ -1,10 +1,10 @@
-"""Quality, speed and memory beside txtai, Haystack, LlamaIndex and LangChain: same documents, same embedder, one run.
+"""Quality, speed and memory compared with txtai, Haystack, LlamaIndex and LangChain: same documents, same embedder.
 
     ./run bench peers --data DIR [--sets hotpotqa100 musique100 scifact] [--work DIR] [--out DIR] [--only NAME …]
 
-Each system runs in a process of its own, the others in an environment of their own, which `--work` keeps for the next
-run; making them needs a package index. All add the same documents, one system after the other, and are then
-asked in turns, a few questions each, so that what else the machine does falls on all alike.
+Each system runs in its own process, and the others in their own environments, which `--work` keeps for the next run;
+creating them needs a package index. All systems add the same documents, one after the other, and then answer a few
+questions in turn, so that other load on the machine affects all of them.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""MiniLM for everybody: the very graph and tokenizer that pincite uses, in as few lines as it takes."""
+"""MiniLM for all systems: the graph and tokenizer of pincite, in a few lines."""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,4 @@
-"""An environment of its own for every system, made from its pinned requirements; pincite sits in the present one."""
+"""A virtual environment for every system, from its pinned requirements; pincite uses the current one."""
 
 import hashlib
 import os

@@ -1,4 +1,4 @@
-"""Haystack: a pipeline of the in-memory store's two retrievers and a joiner, by reciprocal rank."""
+"""Haystack: a pipeline of the two in-memory retrievers and a joiner, with reciprocal rank fusion."""
 
 from collections.abc import Sequence
 from pathlib import Path

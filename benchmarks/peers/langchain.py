@@ -1,4 +1,4 @@
-"""LangChain: `EnsembleRetriever` over Faiss and its BM25 retriever, half and half."""
+"""LangChain: `EnsembleRetriever` over Faiss and its BM25 retriever, weighted equally."""
 
 from collections.abc import Sequence
 from pathlib import Path

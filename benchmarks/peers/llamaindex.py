@@ -1,4 +1,4 @@
-"""LlamaIndex: `QueryFusionRetriever` over its vector index and its BM25 retriever, by reciprocal rank."""
+"""LlamaIndex: `QueryFusionRetriever` over its vector index and its BM25 retriever, with reciprocal rank fusion."""
 
 from collections.abc import Sequence
 from pathlib import Path

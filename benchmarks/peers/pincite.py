@@ -1,4 +1,4 @@
-"""pincite as it comes: its own embedder, its own process for bulk work, its own PostgreSQL, default settings."""
+"""pincite with default settings: its own embedder, its own process for bulk work, its own PostgreSQL."""
 
 import asyncio
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What the comparison found: a table, and a picture of quality over time."""
+"""The results of the comparison: a table, and a plot of quality over time."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence

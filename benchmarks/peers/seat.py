@@ -1,4 +1,4 @@
-"""The process one system sits in: reads orders from its input, a JSON line each, and answers on its output."""
+"""The process of one system: reads commands from stdin as JSON lines, and replies on stdout."""
 
 import gzip
 import importlib

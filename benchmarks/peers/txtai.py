@@ -1,4 +1,4 @@
-"""txtai: an `Embeddings` database with `hybrid` and `content`, as its documentation shows it: Faiss, BM25 and SQLite."""
+"""txtai: an `Embeddings` database with `hybrid` and `content`, as in its documentation: Faiss, BM25 and SQLite."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -35,7 +35,7 @@ from pincite.cli import (
 )
 from pincite.cli.command import DataOption, DebugOption
 from pincite.cli.output import one_line, print_error, print_plain
-from pincite.config.messages import nearest
+from pincite.config.messages import did_you_mean
 from pincite.errors import PinciteError
 
 INTERRUPTED_EXIT_CODE = 130
@@ -136,7 +136,7 @@ def _describe_usage_error(error: Any) -> str:
     option = getattr(error, "option_name", None) if hasattr(error, "possibilities") else None
     message = error.format_message() if option is None else error.message
     if option is not None and context is not None:
-        message += nearest(option, [name for parameter in context.command.params for name in parameter.opts])
+        message += did_you_mean(option, [name for parameter in context.command.params for name in parameter.opts])
     return f"{message[:1].lower()}{message[1:]} (see {path} --help)"
 
 

@@ -94,7 +94,7 @@ async def worker(
     count = workers or max(1, context.settings.ingest.workers)
     context = context.with_settings({"ingest.workers": count})
     async with context.open() as pincite, _stop_event() as stopped:
-        with logs.configured(context.settings.logs):
+        with logs.configure_logging(context.settings.logs):
             pincite.admin.start_workers()
             if context.json:
                 print_json({"worker": pincite.admin.worker, "workers": count})

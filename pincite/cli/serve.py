@@ -66,7 +66,7 @@ async def serve(context: CommandContext, host: HostOption = None, port: PortOpti
 
     context = _with_address(context, host, port)
     async with context.open() as pincite:
-        with logs.configured(context.settings.logs):
+        with logs.configure_logging(context.settings.logs):
             await _serve_until_stopped(context, pincite)
 
 

@@ -1,1 +1,1 @@
-"""The settings: their types, defaults, sources, schema and presets. The only reader of the environment."""
+"""Settings: types, defaults, sources, schema, levels and profiles. Only this package reads the environment."""

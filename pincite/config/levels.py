@@ -1,4 +1,4 @@
-"""Levels: how much is done for an answer, as named sets of setting values for one question."""
+"""Levels: named sets of setting values for one question, from little to much effort."""
 
 import tomllib
 from collections.abc import Mapping
@@ -7,16 +7,16 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from pincite.config.messages import nearest
+from pincite.config.messages import did_you_mean
 from pincite.errors import Invalid
 
 LEVEL = "answers.level"
-"""The setting that says which level a question has."""
+"""The setting with the default level."""
 
 
 @dataclass(frozen=True, slots=True)
 class LevelPreset:
-    """What a level stands for, its values, and what it would use besides, by stage, with the reason it does not."""
+    """A level: its description, its values, and the stages it cannot use yet, each with the reason."""
 
     about: str
     values: Mapping[str, Any]
@@ -25,7 +25,7 @@ class LevelPreset:
 
 @cache
 def levels() -> Mapping[str, LevelPreset]:
-    """Every level by name, the least first."""
+    """Every level by name, in ascending order of effort."""
     text = (resources.files("pincite.config") / "levels.toml").read_text(encoding="utf-8")
     table = tomllib.loads(text)
     return {
@@ -35,10 +35,9 @@ def levels() -> Mapping[str, LevelPreset]:
 
 
 def find_level(name: str) -> LevelPreset:
-    """The level of this name; an error names those there are."""
+    """Return the level of this name; an unknown name is an error that lists all levels."""
     found = next((row for level, row in levels().items() if level == name), None)
     if found is None:
-        raise Invalid(
-            f"there is no level '{str(name)[:100]}'{nearest(str(name), levels())}; there are: {', '.join(levels())}"
-        )
+        hint = did_you_mean(str(name), levels())
+        raise Invalid(f"there is no level '{str(name)[:100]}'{hint}; there are: {', '.join(levels())}")
     return found

@@ -1,4 +1,4 @@
-"""Profiles: named sets of setting values, for one request or for a whole library."""
+"""Profiles: named sets of setting values, for one request or for the whole library."""
 
 import re
 import tomllib
@@ -9,19 +9,19 @@ from importlib import resources
 from typing import Any
 
 from pincite import plugins
-from pincite.config.messages import nearest
+from pincite.config.messages import did_you_mean
 from pincite.config.schema import catalogue, value_of
 from pincite.config.settings import Settings
 from pincite.errors import Invalid
 from pincite.plugins import PROVIDERS
 
-_NEVER = re.compile(r"(^|\.)(provider|base_url|api_key|path|model)$|\.fallback\.")
-"""What no profile brings along: who is asked, where, and with which key."""
+_EXCLUDED = re.compile(r"(^|\.)(provider|base_url|api_key|path|model)$|\.fallback\.")
+"""Keys that a profile never changes: providers, addresses, API keys and models."""
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A name, what it stands for, and its values; those `waiting` belong to settings that do not exist yet."""
+    """A profile: name, description and values; `waiting` holds values of settings that do not exist yet."""
 
     name: str
     about: str
@@ -30,8 +30,8 @@ class Profile:
 
 
 @dataclass(frozen=True, slots=True)
-class Fitted:
-    """What of a profile can be had here, and what it would like besides, in words."""
+class ApplicableProfile:
+    """The values of a profile that apply to this library, and a message for each model that is not configured."""
 
     values: Mapping[str, Any]
     missing: tuple[str, ...]
@@ -39,7 +39,7 @@ class Fitted:
 
 @cache
 def profiles() -> Mapping[str, Profile]:
-    """Every profile by name, as the file lists them."""
+    """Every profile by name, in the order of the file."""
     text = (resources.files("pincite.config") / "profiles.toml").read_text(encoding="utf-8")
     return {
         name: Profile(name, table["about"], table["values"], table["waiting"])
@@ -48,53 +48,51 @@ def profiles() -> Mapping[str, Profile]:
 
 
 def find_profile(name: str) -> Profile:
-    """The profile of this name; an error names those there are."""
+    """Return the profile of this name; an unknown name is an error that lists all profiles."""
     if name not in profiles():
         raise Invalid(
-            f"there is no profile '{name[:100]}'{nearest(name, profiles())}; there are: {', '.join(profiles())}"
+            f"there is no profile '{name[:100]}'{did_you_mean(name, profiles())}; there are: {', '.join(profiles())}"
         )
     return profiles()[name]
 
 
-def for_request(profile: Profile, settings: Settings) -> Fitted:
-    """What a profile changes for one request: settings that act on a query, never who is asked."""
+def for_request(profile: Profile, settings: Settings) -> ApplicableProfile:
+    """Return what a profile changes for one request: only settings that act on a query."""
     fitted = for_library(profile, settings)
     values = {key: value for key, value in fitted.values.items() if catalogue()[key].acts == "query"}
-    return Fitted(values, fitted.missing)
+    return ApplicableProfile(values, fitted.missing)
 
 
-def for_library(profile: Profile, settings: Settings) -> Fitted:
-    """What a profile changes for a whole library, its index included."""
-    values = {key: value for key, value in profile.values.items() if not _NEVER.search(key)}
+def for_library(profile: Profile, settings: Settings) -> ApplicableProfile:
+    """Return what a profile changes for the whole library, including the index."""
+    values = {key: value for key, value in profile.values.items() if not _EXCLUDED.search(key)}
     missing = [note for key, wanted in profile.values.items() if (note := _unmet(profile, key, wanted, settings))]
     if not _can_rerank(values.get("rag.reranker", "none"), settings):
         del values["rag.reranker"]
-    return Fitted(values, tuple(missing))
+    return ApplicableProfile(values, tuple(missing))
 
 
-def managed() -> frozenset[str]:
-    """The settings that any profile sets: applying another one takes these back."""
-    return frozenset(key for profile in profiles().values() for key in profile.values if not _NEVER.search(key))
+def managed_keys() -> frozenset[str]:
+    """The keys that any profile sets; applying a profile resets them first."""
+    return frozenset(key for profile in profiles().values() for key in profile.values if not _EXCLUDED.search(key))
 
 
 def _unmet(profile: Profile, key: str, wanted: Any, settings: Settings) -> str:
-    """What to say where a model that a profile is made for is not the one configured."""
-    made_for = f"the profile {profile.name} is made for {wanted}"
+    """Return a message if the model that a profile is made for is not configured, else an empty string."""
+    made_for = f"the profile {profile.name} is made for"
     llm, embedding = settings.llm, settings.embedding
     if key == "llm.model" and wanted != llm.model:
-        return f"{made_for} to write, which is not configured; {_writer(settings)} is used"
+        return f"{made_for} the language model {wanted}, which is not configured; {_llm_name(settings)} is used"
     if key == "llm.base_url" and _host(wanted) != _host(llm.base_url or ""):
-        return (
-            f"the profile {profile.name} is made for a model of {_host(wanted)} to write; {_writer(settings)} is used"
-        )
+        return f"{made_for} a language model of {_host(wanted)}; {_llm_name(settings)} is used"
     if key == "embedding.model" and wanted != (used := embedding.model or embedding.provider):
-        return f"{made_for} to embed, which is not configured; {used} is used"
+        return f"{made_for} the embedding model {wanted}, which is not configured; {used} is used"
     if key == "rag.reranker" and not _can_rerank(wanted, settings):
-        return f"{made_for} to rerank, which is not configured; {value_of(settings, key)} is used"
+        return f"{made_for} the reranker {wanted}, which is not configured; {value_of(settings, key)} is used"
     return ""
 
 
-def _writer(settings: Settings) -> str:
+def _llm_name(settings: Settings) -> str:
     llm = settings.llm
     return llm.model or llm.provider or ("the model of llm.base_url" if llm.base_url else "extractive")
 
@@ -104,7 +102,7 @@ def _host(address: str) -> str:
 
 
 def _can_rerank(name: str, settings: Settings) -> bool:
-    """Whether a reranker can be had: those that need a model of their own only where its folder is configured."""
+    """Whether a reranker is available; `cross_encoder` needs the folder of its model."""
     return name == "none" or (name in _rerankers() and (name != "cross_encoder" or bool(settings.rerank.path)))
 
 

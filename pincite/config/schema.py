@@ -1,4 +1,4 @@
-"""Every setting in words: what it means, what it may be, when a change acts, and who may make it."""
+"""The catalogue of settings: description, allowed values, when a change takes effect, and who may change it."""
 
 import json
 import re
@@ -13,11 +13,11 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
-from pincite.config.settings import ALIASES, Settings, describe, environment_name
+from pincite.config.settings import ALIASES, Settings, environment_name, iter_fields
 from pincite.text.sentences import without_login
 
 Acts = Literal["query", "index", "start"]
-"""When a change acts: on the next request; on documents indexed after it; when a process starts."""
+"""When a change takes effect: on the next request, when a document is indexed, or when a process starts."""
 
 ACTS: Mapping[str, Acts] = {
     "data": "start",
@@ -37,14 +37,15 @@ ACTS: Mapping[str, Acts] = {
     "ingest.parse_memory_mb": "start",
     "ingest.parse_timeout_s": "start",
 }
-"""A branch or a key and when it acts, the longer name winning; all others act on the next request."""
+"""When a change of a branch or key takes effect; the longer name wins. All others: on the next request."""
 
-OUTSIDE = frozenset(
+LOCAL_ONLY = frozenset(
     {"embedding.path", "embedding.allow_download", "rerank.path", "llm.path", "web.enabled", "web.allow_hosts"}
 )
-"""Beside secrets and what acts at start: only the environment or a file on this machine may set these."""
-OWNERS = frozenset({"access.administrators_read"})
-"""The same for what administrators may not give themselves."""
+"""Settings that only the environment or the settings file may set, besides secrets and settings read at start."""
+
+OWNER_ONLY = frozenset({"access.administrators_read"})
+"""Likewise, settings that administrators may not change for themselves."""
 
 NAMES_A_PROVIDER = re.compile(r"(^|\.)(provider|reranker)$")
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
@@ -52,7 +53,7 @@ _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One setting: its dotted name and everything that can be said about it."""
+    """One setting: its dotted name, type, limits and default."""
 
     name: str
     description: str
@@ -67,31 +68,33 @@ class Key:
 
     @property
     def environment(self) -> str:
-        """Its name in the environment."""
+        """Its environment variable."""
         return environment_name(self.name)
 
     @property
     def aliases(self) -> tuple[str, ...]:
-        """Names of other systems that are read for it."""
+        """Environment variables of other systems that also set it."""
         return tuple(alias for alias, key in ALIASES.items() if key == self.name)
 
     @property
     def fixed(self) -> str:
-        """Why it cannot be changed while pincite runs; empty where it can."""
+        """The reason why it cannot be changed while pincite runs; empty if it can."""
         where = f"set {self.environment} in the environment, or {self.name} in the settings file"
         if self.secret:
             return f"'{self.name}' is a secret, and secrets are never stored in the database; {where}"
         if self.acts == "start":
-            return f"'{self.name}' acts only when a process starts; {where}, and start it again"
-        if self.name in OUTSIDE:
-            return f"'{self.name}' reaches out of the library, so it cannot be changed from inside; {where}"
-        if self.name in OWNERS:
-            return f"'{self.name}' is for whoever owns this machine, and not for administrators; {where}"
+            return f"'{self.name}' is read only when a process starts; {where}, and restart it"
+        if self.name in LOCAL_ONLY:
+            return (
+                f"'{self.name}' gives access to files or hosts outside the library and is fixed while it runs; {where}"
+            )
+        if self.name in OWNER_ONLY:
+            return f"'{self.name}' may be changed by the owner of this machine only, not by administrators; {where}"
         return ""
 
     @property
     def allowed(self) -> str:
-        """What it may be, in words."""
+        """A description of the allowed values."""
         if self.choices:
             return " or ".join(f"'{choice}'" for choice in self.choices)
         words, low, high = _KINDS[self.kind], _number(self.low), _number(self.high)
@@ -106,8 +109,8 @@ _KINDS = {
     "boolean": "true or false",
     "integer": "a whole number",
     "number": "a number",
-    "list": "a list of texts (on a command line with commas between them)",
-    "table": "a table of texts (on a command line as JSON)",
+    "list": "a list of texts (on the command line separated by commas)",
+    "table": "a table of texts (on the command line as JSON)",
     "text": "text",
 }
 
@@ -118,17 +121,17 @@ def _number(limit: float | None) -> str:
 
 @cache
 def catalogue() -> Mapping[str, Key]:
-    """Every setting by its name, in the order of the tree."""
-    return {name: _key(name, field) for name, field in describe()}
+    """Every setting by name, in the order of the tree."""
+    return {name: _key(name, field) for name, field in iter_fields()}
 
 
 def find(name: str) -> Key | None:
-    """The setting of this name, if there is one."""
+    """Return the setting of this name, or None."""
     return catalogue().get(name)
 
 
 def value_of(settings: Settings, name: str) -> Any:
-    """A setting's value as it may be shown and stored: plain JSON; a secret is None whatever it holds."""
+    """Return a setting's value as plain JSON; a secret is always None."""
     return _plain(_getter(name)(settings))
 
 
@@ -150,7 +153,7 @@ def _plain(value: Any) -> Any:
 
 
 def is_set(settings: Settings, name: str) -> bool:
-    """Whether a secret is there, which is all that is ever told about it."""
+    """Whether a secret is set; its value is never shown."""
     value: Any = settings
     for part in name.split("."):
         value = getattr(value, part)
@@ -158,12 +161,12 @@ def is_set(settings: Settings, name: str) -> bool:
 
 
 def without_password(value: Any) -> Any:
-    """A value as it may be shown: an address loses what may be secret in it."""
+    """Return a value for display: URLs without user name and password."""
     return without_login(value) if isinstance(value, str) else value
 
 
-def parsed(key: Key, value: Any) -> Any:
-    """What somebody gave for a setting; where only text can be given, lists have commas and tables are JSON."""
+def parse_value(key: Key, value: Any) -> Any:
+    """Parse the value given for a setting; in text, lists are comma-separated and tables are JSON."""
     if isinstance(value, str) and key.kind == "list":
         value = tuple(part for part in (part.strip() for part in value.split(",")) if part)
     elif isinstance(value, str) and key.kind == "table":
@@ -179,7 +182,7 @@ def parsed(key: Key, value: Any) -> Any:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """The texts in a value; what lies deeper than a table's or a list's own is no value of any setting."""
+    """The strings in a value, one level deep; no setting is nested deeper."""
     parts = [*value, *value.values()] if isinstance(value, Mapping) else value
     yield from (part for part in (parts if isinstance(parts, list | tuple) else [parts]) if isinstance(part, str))
 
@@ -208,7 +211,7 @@ def _acts(name: str) -> Acts:
 
 
 def _bare(annotation: Any) -> tuple[Any, list[Any]]:
-    """The type without the None it may also be, and the rules that stood with it."""
+    """Return the type without `None`, and its validation metadata."""
     if get_origin(annotation) in (Union, types.UnionType):
         annotation = next(part for part in get_args(annotation) if part is not type(None))
     if get_origin(annotation) is Annotated:

@@ -1,4 +1,4 @@
-"""One typed tree of settings, each key with its meaning, range and default; the only reader of the environment."""
+"""The typed tree of settings: each key with description, range and default. Only this module reads the environment."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -26,17 +26,18 @@ from pincite.config.branches.server import Access, Database, Limits, Logs, Oidc,
 
 
 class Settings(Branch):
-    """All settings, frozen: a run sees one snapshot however long it takes."""
+    """All settings, frozen: a request uses one snapshot until it ends."""
 
     _revision: int = PrivateAttr(default=0)
 
     data: Path = Field(
         default_factory=lambda: default_data_folder(),
-        description="The data folder: files, the embedded database and its password. Whoever can read it owns it.",
+        description="The data folder: files, the embedded database and its password. Anyone who can read it has full "
+        "access.",
     )
     category_labels: Mapping[str, str] = Field(
         default_factory=dict,
-        description="What categories are called in answers, by the folder's or the front matter's own name; in the "
+        description="Display names of categories in answers, by the name in the folder or the front matter; in the "
         'environment as JSON, such as `{"hr": "Human resources"}`.',
     )
     database: Database = Database()
@@ -69,11 +70,11 @@ class Settings(Branch):
 
     @property
     def revision(self) -> int:
-        """The number of the last change in the database that this snapshot knows; 0 before the first."""
+        """The number of the last settings change in the database that this snapshot includes; 0 if none."""
         return self._revision
 
     def at(self, revision: int) -> Self:
-        """The same settings, as of a revision."""
+        """Return a copy with this revision."""
         copy = self.model_copy()
         copy._revision = revision
         return copy
@@ -93,41 +94,41 @@ ALIASES: Mapping[str, str] = {
     "OPENROUTER_CHUNK_ENRICHMENT_MODEL": "enrichment.model",
     "ZOEFLOW_LLM_AUGMENTED_CHUNKING": "enrichment.enabled",
 }
-"""Environment names of other systems that are read too; a `PINCITE_…` name wins over them."""
+"""Environment variables of other systems that are also read; a `PINCITE_…` variable wins."""
 
 
 def environment() -> Mapping[str, str]:
-    """The process's environment; nobody else reads it."""
+    """The environment of the process; the only access to it."""
     return os.environ
 
 
 def forbid_telemetry() -> None:
-    """Switch off what libraries would send home; called before any such library is imported."""
+    """Disable the telemetry of libraries; call this before they are imported."""
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
 
 def default_data_folder() -> Path:
-    """Where data goes unless told otherwise."""
+    """The default data folder."""
     base = environment().get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
     return Path(base) / "pincite"
 
 
 def cache_folder() -> Path:
-    """Where files that can be made again are kept."""
+    """The folder for files that can be regenerated."""
     base = environment().get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "pincite"
 
 
 def environment_name(key: str) -> str:
-    """`rag.top_k` → `PINCITE_RAG__TOP_K`."""
+    """The environment variable of a key: `rag.top_k` → `PINCITE_RAG__TOP_K`."""
     return "PINCITE_" + key.upper().replace(".", "__")
 
 
-def describe(branch: type[BaseModel] = Settings, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Every key of the tree with its pydantic field, in the order written."""
+def iter_fields(branch: type[BaseModel] = Settings, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield every key of the tree with its pydantic field, in declaration order."""
     for name, field in branch.model_fields.items():
         kind = field.annotation
         if isinstance(kind, type) and issubclass(kind, BaseModel):
-            yield from describe(kind, f"{prefix}{name}.")
+            yield from iter_fields(kind, f"{prefix}{name}.")
         else:
             yield f"{prefix}{name}", field

@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pincite.concurrency import cancel_and_wait
-from pincite.config.profiles import find_profile, for_library, for_request, managed
-from pincite.config.schema import NAMES_A_PROVIDER, Key, catalogue, find, is_set, parsed, value_of
+from pincite.config.profiles import find_profile, for_library, for_request, managed_keys
+from pincite.config.schema import NAMES_A_PROVIDER, Key, catalogue, find, is_set, parse_value, value_of
 from pincite.config.settings import Settings
-from pincite.config.sources import SettingsLayers, Source, known
+from pincite.config.sources import SettingsLayers, Source, find_key
 from pincite.core.accounts.access import Caller, require
 from pincite.core.operations import SettingChange
 from pincite.errors import Invalid, PinciteError, SettingsError
-from pincite.models.kit_factory import home_of
+from pincite.models.kit_factory import default_address
 from pincite.store.operations.settings import SettingsChange, Stored, StoredSettings
 from pincite.text.sentences import without_login
 
@@ -143,7 +143,7 @@ class LiveSettings:
         usable, ignored = dict[str, Any](), dict[str, str]()
         for name, value in stored.items():
             try:
-                known(name)
+                find_key(name)
                 _alone(self._layers).settings({name: value})
                 usable[name] = value
             except SettingsError as error:
@@ -179,7 +179,7 @@ class LiveSettings:
         fitted = for_library(find_profile(name), self.settings)
 
         async def decide(stored: Stored) -> SettingsChange:
-            wanted = {key: self._pinned(key, fitted.values.get(key)) for key in sorted(managed())}
+            wanted = {key: self._pinned(key, fitted.values.get(key)) for key in sorted(managed_keys())}
             return SettingsChange("apply", await self._checked(stored, wanted), profile=name)
 
         return replace(await self._revise(caller, decide), missing=fitted.missing, profile=name)
@@ -202,7 +202,7 @@ class LiveSettings:
         if value is None and name in stored:
             return None
         try:
-            key = known(name)
+            key = find_key(name)
             if key.fixed:
                 raise Invalid(key.fixed)
             if value is None:
@@ -244,7 +244,7 @@ class LiveSettings:
     def line(self, name: str) -> Line:
         """One setting as it is now."""
         try:
-            key = known(name)
+            key = find_key(name)
         except SettingsError as error:
             raise Invalid(str(error)) from None
         source, stored = self._layers.source(name, self.changes), self._stored.get(name)
@@ -259,9 +259,11 @@ class LiveSettings:
     def against(self, name: str) -> tuple[dict[str, tuple[Any, Any]], tuple[str, ...]]:
         """What applying a profile would change, from and to, and what it would like besides."""
         fitted = for_library(find_profile(name), self.settings)
-        after = {**self.changes, **{key: self._pinned(key, fitted.values.get(key)) for key in managed()}}
+        after = {**self.changes, **{key: self._pinned(key, fitted.values.get(key)) for key in managed_keys()}}
         then = self._layers.settings({key: value for key, value in after.items() if value is not None})
-        pairs = {key: (value_of(self.settings, key), value_of(then, key)) for key in catalogue() if key in managed()}
+        pairs = {
+            key: (value_of(self.settings, key), value_of(then, key)) for key in catalogue() if key in managed_keys()
+        }
         return {key: pair for key, pair in pairs.items() if pair[0] != pair[1]}, fitted.missing
 
     def profiled(self, name: str) -> tuple[Settings, tuple[str, ...]]:
@@ -285,8 +287,8 @@ def _misdirected(layers: SettingsLayers, changes: Mapping[str, Any]) -> dict[str
         address = value_of(configured, f"{branch}.base_url")
         if given.get(f"{branch}.base_url", address) != address:
             found[f"{branch}.base_url"] = _WOULD_LEAK.format(branch=branch, leaf="base_url")
-        home = home_of(value_of(configured, f"{branch}.provider")) if find(f"{branch}.provider") else ""
-        if not address and home_of(given.get(f"{branch}.provider", "")) not in ("", home):
+        home = default_address(value_of(configured, f"{branch}.provider")) if find(f"{branch}.provider") else ""
+        if not address and default_address(given.get(f"{branch}.provider", "")) not in ("", home):
             found[f"{branch}.provider"] = _WOULD_LEAK.format(branch=branch, leaf="provider")
     return found
 
@@ -300,6 +302,6 @@ def _read(key: Key, value: Any) -> Any:
         raise Invalid(f"'{key.name}' holds a password or a query, and secrets are never stored; set {key.environment} "
                       "instead")  # fmt: skip
     try:
-        return parsed(key, value)
+        return parse_value(key, value)
     except ValueError as error:
         raise Invalid(f"setting '{key.name}' {error}") from None

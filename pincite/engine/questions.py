@@ -34,7 +34,7 @@ from pincite.store.operations.evaluations import Evaluations
 from pincite.store.operations.traces import TraceStore
 from pincite.store.search.vocabulary import PostgresVocabulary
 from pincite.tracing.recorder import TraceRecorder
-from pincite.tracing.replay import Replay, changed, compare, question_of, replayable, settings_for
+from pincite.tracing.replay import Replay, compare, question_of, replayable, settings_for, with_changes
 
 
 class Questions:
@@ -153,7 +153,7 @@ class Questions:
         """One request: its trace is closed and kept however it ends."""
         embedder, most = self._services.tools.embedder, self._services.settings.guard.max_query_chars
         # Only by an embedder of this process: a call to another has its place in the trace, and the question's time.
-        async with prefetched(embedder, recorder.searched_surely(most) if embedder.local else ()) as coming:
+        async with prefetched(embedder, recorder.certain_queries(most) if embedder.local else ()) as coming:
             run = await self._made_ready(caller, recorder, settings)
             if run.kit.embedder is embedder:
                 run.prefetched = coming
@@ -233,7 +233,7 @@ class Questions:
         if level is not None:
             changes = {**find_level(level).values, **changes}
             missing += missing_features(level)
-        return (changed(settings, changes, "a request") if changes else settings), tuple(missing)
+        return (with_changes(settings, changes, "a request") if changes else settings), tuple(missing)
 
 
 def _fusion(rag: Rag) -> FusionSettings:

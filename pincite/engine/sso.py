@@ -7,7 +7,7 @@ from pincite.config.branches.server import Oidc
 from pincite.core.accounts.access import Caller
 from pincite.core.accounts.users import Identity
 from pincite.errors import Conflict, Invalid
-from pincite.outbound.oidc import Attempt, Provider, refused
+from pincite.outbound.oidc import Attempt, Provider, login_refused
 from pincite.store.access.login_sessions import LoginSessions
 from pincite.store.access.users import LOCAL, Users
 
@@ -41,11 +41,11 @@ class SingleSignOn:
         """Log in who came back; what the browser shall hold, and who it is."""
         attempt = Attempt(returned.secret)
         if not returned.secret or not hmac.compare_digest(returned.state.encode(), attempt.state.encode()):
-            raise refused("this is not the browser that began it, or it took too long; begin again")
+            raise login_refused("this is not the browser that began it, or it took too long; begin again")
         if returned.iss not in ("", self._provider.issuer):
-            raise refused("another provider sent you here")
+            raise login_refused("another provider sent you here")
         if not returned.code:
-            raise refused("the provider did not let you in")
+            raise login_refused("the provider did not let you in")
         async with self._logins.count_refusals(self._provider.issuer, address):
             identity = await self._provider.identity(attempt, returned.code, self._settings.redirect_url or redirect)
             person = await self._person(identity)
@@ -60,8 +60,8 @@ class SingleSignOn:
             try:
                 await self._people.add(LOCAL, identity.name, self._settings.create_role)
             except (Conflict, Invalid) as error:
-                raise refused(f"you cannot be added here: {error}") from None
+                raise login_refused(f"you cannot be added here: {error}") from None
             known = await self._logins.person_of(identity)
         if known is None:
-            raise refused("nobody here goes by that name; ask an administrator to add you")
+            raise login_refused("nobody here goes by that name; ask an administrator to add you")
         return known

@@ -54,7 +54,7 @@ from pincite.store.operations.traces import TraceStore
 from pincite.store.search.packed_postings import PackedPostings
 from pincite.store.search.pages import Pages
 from pincite.tracing.metrics import Metrics
-from pincite.tracing.otlp import Telemetry
+from pincite.tracing.otlp import OtlpExporter
 from pincite.tracing.sink import TraceSink
 
 log = logging.getLogger(__name__)
@@ -139,7 +139,9 @@ class Services:
         self.web = Web(lambda: self.settings.web)
         self.traces, self.metrics = TraceStore(self.database), Metrics()
         endpoint = settings.traces.otlp_endpoint
-        self.trace_sink = TraceSink(self.traces, self.metrics, Telemetry(endpoint, __version__) if endpoint else None)
+        self.trace_sink = TraceSink(
+            self.traces, self.metrics, OtlpExporter(endpoint, __version__) if endpoint else None
+        )
         for stop in (self.sessions.close, self.trace_sink.close):  # what is being written still needs the database
             self._opened.push_async_callback(stop)
 

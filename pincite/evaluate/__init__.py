@@ -1,1 +1,1 @@
-"""Is it good? Question sets asked through the same pipeline as production, and what came of it in figures."""
+"""Evaluation: run question sets through the production pipeline, and measure the results."""

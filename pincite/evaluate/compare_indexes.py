@@ -1,4 +1,4 @@
-"""The index that is searched and the one beside it, asked the same questions before anything is switched."""
+"""Compare the index in use with the new or standby index on the same questions, before a switch."""
 
 from collections.abc import Mapping, Sequence
 
@@ -10,17 +10,17 @@ from pincite.engine.app import AsyncPincite
 from pincite.errors import Invalid
 from pincite.evaluate.compare import Comparison, Trial
 from pincite.evaluate.questions.own_documents import rank_of, scores
-from pincite.evaluate.runner import Report, Response, ask_all, counted
+from pincite.evaluate.runner import Report, Response, ask_all, count_notes
 
-NAMES = {"building": "built", "standby": "standing by"}
+INDEX_LABELS = {"building": "built", "standby": "standing by"}
 
 
 async def compare_indexes(
     pincite: AsyncPincite, questions: EvaluationSet, *, caller: Caller = LOCAL, report: Report
 ) -> Comparison:
-    """Ask a set's questions of both, in turn and in the same way, so that ranks and times are pairs.
+    """Run the questions of a set on both indexes alternately, so that ranks and times are paired.
 
-    The one beside is asked with the settings it was made by.
+    The other index is searched with the settings it was built with.
     """
     require(caller, "administer")
     other = await pincite.admin.index.complete()
@@ -29,8 +29,8 @@ async def compare_indexes(
     searched = next(one for one in standing.all if one.state == "serving")
     asked = [one for one in questions.questions if one.current]
     if not asked:
-        raise Invalid("none of the set's documents is as it was when the set was made; make a new one (renew)")
-    both = {"searched": (searched.signature, pincite.settings), NAMES[other.state]: (other.signature, settings)}
+        raise Invalid("all documents of the set have changed since it was created; create a new set (renew)")
+    both = {"searched": (searched.signature, pincite.settings), INDEX_LABELS[other.state]: (other.signature, settings)}
     responses = await _ask_both(pincite, asked, both, caller, report)
     documents = len({one.place.document_id for one in asked})
     trials = tuple(_trial(name, asked, found) for name, found in responses.items())
@@ -58,5 +58,5 @@ async def _ask_both(
 def _trial(name: str, asked: Sequence[SetQuestion], found: Sequence[Response]) -> Trial:
     ranks = [rank_of(question, response.hits) for question, response in zip(asked, found, strict=True)]
     values = {measure: tuple(one) for measure, one in scores(ranks).items()}
-    notes = counted(note for response in found for note in response.notes)
+    notes = count_notes(note for response in found for note in response.notes)
     return Trial(name, values, tuple(response.ms for response in found), notes)

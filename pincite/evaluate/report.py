@@ -1,4 +1,4 @@
-"""What came of an evaluation as Markdown and as JSON."""
+"""Write the results of an evaluation as Markdown or JSON."""
 
 import json
 from collections.abc import Mapping
@@ -14,15 +14,15 @@ Json = dict[str, Any]
 
 
 def check_report(path: Path) -> None:
-    """Refuse a place where no report can be written before anything is measured."""
+    """Check that the report can be written, before the evaluation starts."""
     if path.suffix not in (".md", ".json"):
-        raise Invalid(f"a report is a .md or a .json file; '{path.name}' is neither")
+        raise Invalid(f"the report must be a .md or .json file (was '{path.name}')")
     if not path.parent.is_dir():
-        raise Invalid(f"there is no folder {path.parent} to write the report to")
+        raise Invalid(f"there is no folder {path.parent} for the report; create it first")
 
 
 def write_report(path: Path, comparison: Comparison) -> list[Path]:
-    """Write a page with its plot (.md) or the figures (.json); returns what was written."""
+    """Write a page with its plot (.md) or the values (.json); returns the written files."""
     check_report(path)
     picture = path.with_suffix(".svg")
     if path.suffix == ".json":
@@ -38,7 +38,7 @@ def write_report(path: Path, comparison: Comparison) -> list[Path]:
 
 
 def comparison_json(comparison: Comparison) -> Json:
-    """A comparison with every figure rounded to what it is worth."""
+    """Convert a comparison to JSON, with rounded values."""
     return {
         "set": comparison.name,
         "documents": comparison.documents,
@@ -48,13 +48,13 @@ def comparison_json(comparison: Comparison) -> Json:
 
 
 def interval_json(interval: Interval) -> Json:
-    """A mean and its bounds."""
+    """Convert an interval to JSON."""
     return {"value": round(interval.value, 4), "low": round(interval.low, 4), "high": round(interval.high, 4)}
 
 
 def _trial(trial: Trial, comparison: Comparison) -> Json:
     first = comparison.trials[0]
-    told: Json = {
+    result: Json = {
         "name": trial.name,
         "measures": {name: interval_json(trial.mean(name)) for name in comparison.measures},
         "p50_ms": round(trial.p50_ms, 2),
@@ -62,8 +62,8 @@ def _trial(trial: Trial, comparison: Comparison) -> Json:
         "notes": list(trial.notes),
     }
     if trial is not first:
-        told["against"] = {"name": first.name, "measures": _differences(trial, comparison)}
-    return told
+        result["against"] = {"name": first.name, "measures": _differences(trial, comparison)}
+    return result
 
 
 def _differences(trial: Trial, comparison: Comparison) -> Mapping[str, Json]:
@@ -72,7 +72,7 @@ def _differences(trial: Trial, comparison: Comparison) -> Mapping[str, Json]:
 
 
 def markdown(comparison: Comparison, picture: str) -> str:
-    """The page: a table of means, one of differences from the first, the plot, and what was missing."""
+    """Return the report page: the plot, a table of means, a table of differences to the first, and notes."""
     lines = [
         f"# {comparison.name}",
         "",
@@ -81,33 +81,33 @@ def markdown(comparison: Comparison, picture: str) -> str:
         "",
         f"![{comparison.measures[0]} by configuration]({picture})",
         "",
-        *_table(("configuration", *comparison.measures, "p50 ms", "p95 ms"), _means(comparison)),
+        *_table(("configuration", *comparison.measures, "p50 ms", "p95 ms"), _mean_rows(comparison)),
     ]
     if len(comparison.trials) > 1:
         columns = (f"against {comparison.trials[0].name}", *comparison.measures, f"by {comparison.measures[0]}")
-        lines += ["", *_table(columns, _changes(comparison))]
+        lines += ["", *_table(columns, _difference_rows(comparison))]
     for trial in comparison.trials:
         lines += [f"\n- {trial.name}: {note}" for note in trial.notes]
     return "\n".join(lines) + "\n"
 
 
-def _means(comparison: Comparison) -> list[list[str]]:
+def _mean_rows(comparison: Comparison) -> list[list[str]]:
     return [
         [
             trial.name,
-            *(_shown(trial.mean(name)) for name in comparison.measures),
-            *map(_ms, (trial.p50_ms, trial.p95_ms)),
+            *(_format_interval(trial.mean(name)) for name in comparison.measures),
+            *map(_format_ms, (trial.p50_ms, trial.p95_ms)),
         ]
         for trial in comparison.trials
     ]
 
 
-def _changes(comparison: Comparison) -> list[list[str]]:
+def _difference_rows(comparison: Comparison) -> list[list[str]]:
     first, *others = comparison.trials
     return [
         [
             trial.name,
-            *(_shown(trial.against(first, name), sign="+") for name in comparison.measures),
+            *(_format_interval(trial.against(first, name), sign="+") for name in comparison.measures),
             trial.against(first, comparison.measures[0]).verdict,
         ]
         for trial in others
@@ -119,9 +119,9 @@ def _table(columns: tuple[str, ...], rows: list[list[str]]) -> list[str]:
     return ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in cells]
 
 
-def _shown(interval: Interval, sign: str = "") -> str:
+def _format_interval(interval: Interval, sign: str = "") -> str:
     return f"{interval.value:{sign}.4f} [{interval.low:{sign}.3f}, {interval.high:{sign}.3f}]"
 
 
-def _ms(value: float) -> str:
+def _format_ms(value: float) -> str:
     return f"{value:.1f}"

@@ -1,4 +1,4 @@
-"""Asks questions one after the other through the engine's own search, and takes the time."""
+"""Run questions one after the other through the engine's search, and measure the time."""
 
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
@@ -13,15 +13,15 @@ from pincite.engine.app import AsyncPincite
 from pincite.errors import BadRequest
 from pincite.evaluate.measure.metrics import DEPTH
 
-WARM_UP = 3
-"""Questions asked beforehand, so that no model is loaded and no plan is made while the time is taken."""
+WARM_UP_QUESTIONS = 3
+"""Number of questions run beforehand, so that loading models and planning queries is not measured."""
 
 Report = Callable[[Progress], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What a question found, how long that took, and what was missing."""
+    """The hits of a question, its time, and notes on degraded stages."""
 
     hits: tuple[Hit, ...]
     ms: float
@@ -36,8 +36,8 @@ async def ask_all(
     caller: Caller = LOCAL,
     report: Report,
 ) -> AsyncIterator[Response]:
-    """What each question finds with these settings, in order."""
-    for text in texts[:WARM_UP]:
+    """Yield the response to each question with these settings, in order."""
+    for text in texts[:WARM_UP_QUESTIONS]:
         await _ask(pincite, text, settings, caller)
     for number, text in enumerate(texts, start=1):
         yield await _ask(pincite, text, settings, caller)
@@ -45,25 +45,25 @@ async def ask_all(
 
 
 async def _ask(pincite: AsyncPincite, text: str | Question, settings: Settings, caller: Caller) -> Response:
-    """Ask as one would, for the time; then deeper, for the ranking. What the settings do not allow finds nothing."""
+    """Search normally to measure the time, then deeper for the ranking; a refused question has no hits."""
     question = Question(text) if isinstance(text, str) else text
     started = time.perf_counter()
     try:
         await pincite.search(question, caller=caller, settings=settings)
         ms = (time.perf_counter() - started) * 1000
-        result = await pincite.search(replace(question, top_k=depth(settings)), caller=caller, settings=settings)
+        result = await pincite.search(replace(question, top_k=search_depth(settings)), caller=caller, settings=settings)
     except BadRequest as error:
         return Response((), (time.perf_counter() - started) * 1000, (f"questions refused: {error.code}",))
     return Response(result.hits, ms, tuple(f"{note.stage}: {note.reason}" for note in result.degraded))
 
 
-def depth(settings: Settings) -> int:
-    """How many passages to ask for: as many as are judged, yet never so many that the search itself widens."""
+def search_depth(settings: Settings) -> int:
+    """Number of passages to request: as many as the metrics need, but no more than the search's candidates."""
     return min(DEPTH, max(settings.rag.candidates, settings.rag.top_k))
 
 
-def counted(notes: Iterable[str]) -> tuple[str, ...]:
-    """Each thing that was missing once, with how often it was."""
+def count_notes(notes: Iterable[str]) -> tuple[str, ...]:
+    """Deduplicate notes, with the number of occurrences."""
     seen: dict[str, int] = {}
     for note in notes:
         seen[note] = seen.get(note, 0) + 1
@@ -71,6 +71,6 @@ def counted(notes: Iterable[str]) -> tuple[str, ...]:
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """The value that this share of all does not exceed; 0 where there are none."""
+    """Return a percentile; 0 if there are no values."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else 0.0

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from pincite.config.messages import describe_error, nearest
+from pincite.config.messages import describe_error, did_you_mean
 from pincite.core.documents.document import ReadRequest
 from pincite.core.query.question import Filters, Sampling
 from pincite.errors import Invalid
@@ -126,7 +126,9 @@ def _typed(node: Any) -> Any:
     plain = re.sub(r"[^a-z]|node$", "", given.lower())
     kind = next((name for name in TYPES if name.replace("_", "") == plain), None)
     if kind is None:
-        raise ValueError(f"there is no type of node '{given}'{nearest(given, TYPES)}; there are: {', '.join(TYPES)}")
+        raise ValueError(
+            f"there is no type of node '{given}'{did_you_mean(given, TYPES)}; there are: {', '.join(TYPES)}"
+        )
     return {**node, "type": kind}
 
 
@@ -177,7 +179,7 @@ class Flow(_Part):
         for edge in self.edges:
             for one in (edge.source, edge.target):
                 if one not in known:
-                    raise ValueError(f"an edge names '{one}', and there is no such node{nearest(one, known)}")
+                    raise ValueError(f"an edge names '{one}', and there is no such node{did_you_mean(one, known)}")
             if not isinstance(known[edge.target], CompletionNode):
                 raise ValueError(f"'{edge.target}' is of the type {known[edge.target].type}, which takes no input")
         if len({(edge.source, edge.target) for edge in self.edges}) < len(self.edges):

@@ -1,1 +1,1 @@
-"""What language models, embedders and rerankers share: facts, factories, retries, calibration."""
+"""Shared code of language models, embedders and rerankers: model table, factories, retries, calibration."""

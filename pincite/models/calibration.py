@@ -1,9 +1,9 @@
-"""What a cosine is worth: every embedder spreads its cosines differently, so each has its own coefficients.
+"""Calibration of relevance: coefficients per embedder, because embedders distribute their cosines differently.
 
-Those of the embedded model were fitted on labelled questions (`./run bench calibrate`). Any other one is shown a few
-questions and passages, once a process: how near it puts what belongs together, and how near what does not, says where
-its cosines lie between those of the model we know, and the fitted coefficients are moved and stretched accordingly. One
-that cannot tell the two apart is not listened to: relevance then comes from shared words alone.
+The coefficients of the built-in model are fitted on labelled questions (`./run bench calibrate`). Any other embedder
+embeds a few related and unrelated pairs of question and passage, once per process. The mean cosines of both kinds are
+mapped to those of the built-in model, and its coefficients are shifted and scaled accordingly. If an embedder does not
+separate related from unrelated pairs, relevance is computed from shared words alone.
 """
 
 from collections.abc import Sequence
@@ -20,63 +20,64 @@ PAIRS = (
     ("Wer hat die alte Brücke gebaut?", "Die alte Brücke wurde von Baumeister Peter Arnold errichtet."),
     ("Welche Reifen braucht man im Winter?", "Bei Schnee und Eis sind Winterreifen vorgeschrieben."),
 )
-"""Questions and passages that answer them; each pair has nothing to do with the others."""
-LEAST = 0.05
-"""An embedder whose related pairs are no nearer than this beyond unrelated ones knows nothing."""
+"""Questions and passages that answer them; the pairs are unrelated to each other."""
+
+MIN_COSINE_GAP = 0.05
+"""Minimum gap between the mean cosines of related and unrelated pairs; below it, cosines are ignored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Relevance is the logistic of `bias` + `cosine` × cosine + `coverage` × the share of the question's words held."""
+    """Relevance is the logistic of `bias` + `cosine` × cosine + `coverage` × share of the question's words found."""
 
     bias: float
     cosine: float
     coverage: float
 
 
-# A logistic regression on 595 questions of an English and German set; `./run bench calibrate` fits it again.
+# Logistic regression on 595 questions of an English and German set; refit with `./run bench calibrate`.
 FITTED = Calibration(-9.46, 7.48, 9.91)
-WORDS_ALONE = Calibration(-7.35, 0.0, 11.9)
-RELATED, UNRELATED = 0.672, 0.076
-"""Mean cosines of the fitted model on the pairs."""
+LEXICAL_ONLY = Calibration(-7.35, 0.0, 11.9)
+FITTED_RELATED_MEAN, FITTED_UNRELATED_MEAN = 0.672, 0.076
+"""Mean cosines of the fitted model on `PAIRS`."""
 
 KNOWN: dict[str, Calibration] = {"minilm-l6-v2": FITTED, "scripted": FITTED}
-"""By the embedder's name without its variant, which moves cosines by less than the fit is worth."""
-_LEARNT: dict[str, Calibration] = {}
-"""By the whole name: what others showed since the process began."""
+"""Calibrations by embedder name without its variant; the variant changes cosines by less than the fit's error."""
+_LEARNED: dict[str, Calibration] = {}
+"""Calibrations learned in this process, by full embedder name."""
 
 
-def known(embedder: Embedder) -> Calibration | None:
-    """The calibration of an embedder, where it need not be asked."""
-    return KNOWN.get(embedder.name.split("/")[0]) or _LEARNT.get(embedder.name)
+def known_calibration(embedder: Embedder) -> Calibration | None:
+    """Return the calibration of an embedder if it is already known."""
+    return KNOWN.get(embedder.name.split("/")[0]) or _LEARNED.get(embedder.name)
 
 
-async def learn(embedder: Embedder) -> Calibration:
-    """The calibration of an embedder by its own cosines; `Unavailable` where it cannot be asked."""
-    asked = await embedder.embed([question for question, _ in PAIRS], as_query=True)
-    told = await embedder.embed([passage for _, passage in PAIRS], as_query=False)
-    _LEARNT[embedder.name] = stretched(*nearness(asked, told))
-    return _LEARNT[embedder.name]
+async def learn_calibration(embedder: Embedder) -> Calibration:
+    """Compute the calibration of an embedder from its own cosines; raises `Unavailable` if it cannot be reached."""
+    questions = await embedder.embed([question for question, _ in PAIRS], as_query=True)
+    passages = await embedder.embed([passage for _, passage in PAIRS], as_query=False)
+    _LEARNED[embedder.name] = scale_calibration(*mean_cosines(questions, passages))
+    return _LEARNED[embedder.name]
 
 
-def nearness(asked: Sequence[Vector], told: Sequence[Vector]) -> tuple[float, float]:
-    """The mean cosine of what belongs together, and of what does not."""
-    cosines = [[sum(a * b for a, b in zip(one, other, strict=True)) for other in told] for one in asked]
+def mean_cosines(questions: Sequence[Vector], passages: Sequence[Vector]) -> tuple[float, float]:
+    """Return the mean cosine of related and of unrelated pairs."""
+    cosines = [[sum(a * b for a, b in zip(one, other, strict=True)) for other in passages] for one in questions]
     related = fmean(row[n] for n, row in enumerate(cosines))
     return related, fmean(cosine for n, row in enumerate(cosines) for m, cosine in enumerate(row) if m != n)
 
 
-def stretched(related: float, unrelated: float) -> Calibration:
-    """The fitted coefficients, moved so that these means count as those of the fitted model do."""
-    if related - unrelated < LEAST:
-        return WORDS_ALONE
-    stretch = (RELATED - UNRELATED) / (related - unrelated)
-    bias = FITTED.bias + FITTED.cosine * (UNRELATED - unrelated * stretch)
+def scale_calibration(related: float, unrelated: float) -> Calibration:
+    """Return the fitted coefficients, scaled so that these means correspond to those of the fitted model."""
+    if related - unrelated < MIN_COSINE_GAP:
+        return LEXICAL_ONLY
+    stretch = (FITTED_RELATED_MEAN - FITTED_UNRELATED_MEAN) / (related - unrelated)
+    bias = FITTED.bias + FITTED.cosine * (FITTED_UNRELATED_MEAN - unrelated * stretch)
     return Calibration(bias, FITTED.cosine * stretch, FITTED.coverage)
 
 
-def likened(calibration: Calibration, cosine: float) -> float | None:
-    """A cosine as the fitted model would have it; None of an embedder that is not listened to."""
+def to_fitted_scale(calibration: Calibration, cosine: float) -> float | None:
+    """Map a cosine to the scale of the fitted model; None if the cosines of the embedder are ignored."""
     if not calibration.cosine:
         return None
     return (calibration.bias + calibration.cosine * cosine - FITTED.bias) / FITTED.cosine

@@ -1,4 +1,4 @@
-"""What is known of a model by its name, from models.toml; what is not, its server is asked once."""
+"""Properties of language models by name, from models.toml; the server is asked once for what the table lacks."""
 
 import asyncio
 import logging
@@ -18,24 +18,24 @@ log = logging.getLogger(__name__)
 
 Tier = Literal["up_to_3b", "3b_to_9b", "9b_to_34b", "over_34b", "unknown"]
 
-WINDOW = 8192
-"""Tokens a model sees of whom nobody says more."""
-TEMPERATURE = 0.3
-MEET_S = 5.0
-"""Longest wait for a server to say what it has."""
-MEET_AGAIN_S = 30.0
-"""A server that did not say is not asked again before."""
+DEFAULT_WINDOW = 8192
+"""Context window in tokens of a model whose window is unknown."""
+DEFAULT_TEMPERATURE = 0.3
+DISCOVERY_TIMEOUT_S = 5.0
+"""Timeout for listing the models of a server."""
+DISCOVERY_RETRY_S = 30.0
+"""Seconds before a server that did not answer is asked again."""
 
 _SIZE = re.compile(r"(?<![a-z0-9.])(?:(\d+)x)?(\d+(?:\.\d+)?)([bm])(?![a-z0-9])")
 
 
 @dataclass(frozen=True, slots=True)
 class ModelFacts:
-    """One row of the table, for one model; `window` is None where the table does not know it."""
+    """One row of the model table; `window` is None if the table does not list it."""
 
     family: str = ""
     window: int | None = None
-    temperature: float = TEMPERATURE
+    temperature: float = DEFAULT_TEMPERATURE
     top_p: float | None = None
     tier: Tier = "unknown"
     quote_first: bool = False
@@ -49,7 +49,7 @@ class ModelFacts:
 
 @lru_cache(maxsize=1024)
 def facts_of(model: str) -> ModelFacts:
-    """What the table says about a model of this name."""
+    """Return the row of the table for a model name."""
     name = model.lower().rpartition("/")[2]
     row = next((row for pattern, row in _rows() if pattern.search(name)), {})
     size = _billions(name) or row.get("billions")
@@ -64,7 +64,7 @@ def _rows() -> tuple[tuple[re.Pattern[str], dict[str, Any]], ...]:
 
 
 def _billions(name: str) -> float | None:
-    """`llama3.2:1b` → 1, `mixtral-8x7b` → 56, `smollm2-135m` → 0.135."""
+    """Parse the parameter count: `llama3.2:1b` → 1, `mixtral-8x7b` → 56, `smollm2-135m` → 0.135."""
     found = _SIZE.search(name)
     if found is None:
         return None
@@ -80,33 +80,33 @@ def _tier(billions: float) -> Tier:
 
 
 class ServerModelInfo:
-    """The model a provider writes with: as the settings name it, or the first its server offers.
+    """Name and context window of a provider's model: from the settings, or the first model its server offers.
 
-    `offers` asks the server; `most` bounds what it says of a window.
+    `offers` lists the models of the server; `max_window` limits the window it reports.
     """
 
     def __init__(
-        self, model: str, window: int, offers: Callable[[], Awaitable[list[Offered]]], most: int | None = None
+        self, model: str, window: int, offers: Callable[[], Awaitable[list[Offered]]], max_window: int | None = None
     ) -> None:
         self.model = model
         self._set_window = window
         self._offers = offers
-        self._most = most
-        self._told: int | None = None
+        self._max_window = max_window
+        self._server_window: int | None = None
         self._answered = False
         self._again_at = 0.0
         self._asking = asyncio.Lock()
 
     @property
     def window(self) -> int:
-        """The setting, else the table, else the server's word, else 8,192."""
-        said = facts_of(self.model).window or self._told or WINDOW
-        return self._set_window or (min(said, self._most) if self._most else said)
+        """Context window in tokens: from the setting, then the table, then the server, otherwise 8,192."""
+        window = facts_of(self.model).window or self._server_window or DEFAULT_WINDOW
+        return self._set_window or (min(window, self._max_window) if self._max_window else window)
 
     async def meet(self) -> None:
-        """Ask the server once what is not known yet; one that does not say is left alone for a while.
+        """Ask the server once for what is not known yet; after a failure, it is not asked again for a while.
 
-        Whoever has a model's name does not wait for another who is asking: only the window is open then.
+        If the model's name is known, a call does not wait for a concurrent one: only the window is missing then.
         """
         if self._settled() or (self.model and self._asking.locked()):
             return
@@ -114,23 +114,23 @@ class ServerModelInfo:
             if self._settled():
                 return
             try:
-                async with asyncio.timeout(MEET_S):
+                async with asyncio.timeout(DISCOVERY_TIMEOUT_S):
                     self._learn(await self._offers())
             except (ProviderError, TimeoutError) as error:
-                log.info("the model's server does not say what it has: %s", error)
-            self._again_at = time.monotonic() + MEET_AGAIN_S
+                log.info("the model server does not list its models: %s", error)
+            self._again_at = time.monotonic() + DISCOVERY_RETRY_S
 
     def _settled(self) -> bool:
-        """Whether there is nothing to ask, or no use in asking now."""
+        """Whether everything is known, or the server should not be asked now."""
         known = self.model and (self._set_window or facts_of(self.model).window)
         return bool(known) or self._answered or time.monotonic() < self._again_at
 
     async def name(self, shown: str, section: str) -> str:
-        """The model to ask for; raises where neither the settings nor the server name one."""
+        """Return the model to use; raises if neither the settings nor the server name one."""
         if not self.model:
             self._learn(await self._offers())
         if not self.model:
-            raise ProviderRefused(f"{shown} offers no model; set {section}.model to the one to use")
+            raise ProviderRefused(f"{shown} offers no model; set {section}.model")
         return self.model
 
     def _learn(self, offers: list[Offered]) -> None:
@@ -138,5 +138,6 @@ class ServerModelInfo:
         if not self.model and offers:
             self.model = offers[0].name
             if len(offers) > 1:
-                log.info("%d models are offered; using the first, %s", len(offers), self.model)
-        self._told = next((one.window for one in offers if one.name == self.model and one.window), self._told)
+                log.info("the server offers %d models; using the first, %s", len(offers), self.model)
+        windows = (one.window for one in offers if one.name == self.model and one.window)
+        self._server_window = next(windows, self._server_window)

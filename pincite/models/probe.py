@@ -1,4 +1,4 @@
-"""Try a model, an embedder or a reranker with a harmless sentence: does it answer, how fast, and if not, why."""
+"""Test a language model, an embedder or a reranker with a short sentence: whether it answers, and how fast."""
 
 import asyncio
 import time
@@ -10,15 +10,15 @@ from pincite.core.query.question import Sampling
 from pincite.errors import ProviderError, Unavailable
 from pincite.models.facts import facts_of
 
-TRY_S = 30.0
-"""Longest wait for somebody who is only being tried."""
+PROBE_TIMEOUT_S = 30.0
+"""Timeout of a test."""
 
-_ASKED = "Answer with one word: yes."
+_PROBE_TEXT = "Answer with one word: yes."
 
 
 @dataclass(frozen=True, slots=True)
 class ProbeResult:
-    """How a try went; `error` is empty where it went well, `model` is None where nobody knows its name."""
+    """The result of a test; `error` is empty on success, `model` is None if its name is not known."""
 
     model: str | None
     latency_ms: float
@@ -30,23 +30,26 @@ class ProbeResult:
 
 
 async def probe_llm(llm: LLM, model: str | None = None) -> ProbeResult:
-    """Let a model say yes; `model` is another one of the same server."""
-    prompt = Prompt(_ASKED, (Message("user", _ASKED),), (), tokens=10, sampling=Sampling(model=model, max_tokens=200))
+    """Test a language model; `model` selects another model of the same server."""
+    prompt = Prompt(
+        _PROBE_TEXT, (Message("user", _PROBE_TEXT),), (), tokens=10, sampling=Sampling(model=model, max_tokens=200)
+    )
     started, first, answered = time.perf_counter(), None, model or ""
     failed: Unavailable | None = None
     try:
-        async with asyncio.timeout(TRY_S):
+        async with asyncio.timeout(PROBE_TIMEOUT_S):
             if isinstance(llm, Discoverable):
                 await llm.meet()
             async for piece in llm.write(prompt):
-                first = _since(started) if first is None else first
+                first = _elapsed_ms(started) if first is None else first
                 answered = piece.model or answered
     except (Unavailable, TimeoutError) as error:
-        failed = _told(error)
+        failed = _to_unavailable(error)
     window = facts_of(model).window or llm.window if model else llm.window
     return ProbeResult(
-        model=answered or (None if "://" in llm.name else llm.name),  # a server stands for its model till that is known
-        latency_ms=_since(started),
+        model=answered
+        or (None if "://" in llm.name else llm.name),  # the name is the server's URL until the model is known
+        latency_ms=_elapsed_ms(started),
         window=window,
         first_token_ms=first,
         error=str(failed or ""),
@@ -55,38 +58,42 @@ async def probe_llm(llm: LLM, model: str | None = None) -> ProbeResult:
 
 
 async def probe_embedder(embedder: Embedder) -> ProbeResult:
-    """Embed one sentence."""
+    """Test an embedder with one sentence."""
     started, failed = time.perf_counter(), None
     try:
-        async with asyncio.timeout(TRY_S):
-            await embedder.embed([_ASKED], as_query=True)
+        async with asyncio.timeout(PROBE_TIMEOUT_S):
+            await embedder.embed([_PROBE_TEXT], as_query=True)
     except (Unavailable, TimeoutError) as error:
-        failed = _told(error)
+        failed = _to_unavailable(error)
     return ProbeResult(
         model=embedder.name,
-        latency_ms=_since(started),
+        latency_ms=_elapsed_ms(started),
         dimensions=embedder.dimensions,
         error=str(failed or ""),
         code=failed.code if failed else "",
     )
 
 
-async def try_reranker(reranker: Reranker) -> ProbeResult:
-    """Score one pair."""
+async def probe_reranker(reranker: Reranker) -> ProbeResult:
+    """Test a reranker with one pair."""
     started, failed = time.perf_counter(), None
     try:
-        async with asyncio.timeout(TRY_S):
-            await reranker.score(_ASKED, [_ASKED])
+        async with asyncio.timeout(PROBE_TIMEOUT_S):
+            await reranker.score(_PROBE_TEXT, [_PROBE_TEXT])
     except (Unavailable, TimeoutError) as error:
-        failed = _told(error)
+        failed = _to_unavailable(error)
     return ProbeResult(
-        model=None, latency_ms=_since(started), error=str(failed or ""), code=failed.code if failed else ""
+        model=None, latency_ms=_elapsed_ms(started), error=str(failed or ""), code=failed.code if failed else ""
     )
 
 
-def _told(error: Unavailable | TimeoutError) -> Unavailable:
-    return error if isinstance(error, Unavailable) else ProviderError(f"no answer within {TRY_S:g} s", code="timeout")
+def _to_unavailable(error: Unavailable | TimeoutError) -> Unavailable:
+    return (
+        error
+        if isinstance(error, Unavailable)
+        else ProviderError(f"no answer within {PROBE_TIMEOUT_S:g} s", code="timeout")
+    )
 
 
-def _since(started: float) -> float:
+def _elapsed_ms(started: float) -> float:
     return round((time.perf_counter() - started) * 1000, 1)

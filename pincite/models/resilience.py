@@ -1,8 +1,8 @@
-"""Retry, time-out and circuit breaker: policies around any call of an outside service.
+"""Retry, timeout and circuit breaker for calls of external services.
 
-Each policy takes a source, which opens a stream, and is a source itself, so that they can be put around one another:
-`retried(guarded(timed(call)))`. A call that gives one value is a stream of one. Once the first item is out nothing is
-tried again: what was read stays read.
+Each policy wraps a source, which opens a stream, and is itself a source, so policies can be nested:
+`with_retries(with_breaker(with_timeout(call)))`. A call that returns one value is a stream of one item. After the first
+item there are no retries, because the caller has already received it.
 """
 
 import asyncio
@@ -24,13 +24,13 @@ T = TypeVar("T")
 Source = Callable[[], AsyncGenerator[T, None]]
 
 JITTER = 0.25
-"""Waits are up to so much longer, so that those who failed together do not come back together."""
-KEPT_BACK = 0.1
-"""Part of the time left for a question that no service may use: it is needed to answer without it."""
+"""Maximum share added to a wait, so that calls that failed together are not retried together."""
+RESERVED_SHARE = 0.1
+"""Share of the remaining time of a question that no service may use; it is needed to answer without the service."""
 
 
 class _End:
-    """The end of a stream, as a value."""
+    """Marks the end of a stream."""
 
 
 _END: Final = _End()
@@ -38,7 +38,7 @@ _END: Final = _End()
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """Time, sleep and chance, which tests bring along themselves."""
+    """Time, sleep and random numbers; tests replace them."""
 
     now: Callable[[], float] = time.monotonic
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
@@ -46,8 +46,8 @@ class Clock:
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
-    """How long a service may take for its first item and for all of them; `setting` names the limits, if one does."""
+class Timeouts:
+    """Timeouts of a service for its first item and for all items; `setting` is the settings branch they come from."""
 
     first_s: float
     whole_s: float
@@ -55,7 +55,7 @@ class Patience:
 
 
 class Breaker:
-    """Leaves a service alone that failed several times in a row; after a while one call may try it again."""
+    """Circuit breaker: after several failures in a row no calls are made; after a while one call may try again."""
 
     def __init__(self, rules: Resilience, clock: Clock = Clock()) -> None:  # noqa: B008
         self._rules = rules
@@ -65,66 +65,71 @@ class Breaker:
         self._probing = False
 
     def admit(self, who: str) -> bool:
-        """Let a call through, or raise; True where it is the one that tries."""
+        """Admit a call, or raise if the breaker is open; returns True if the call is the probe."""
         if self._failures < self._rules.breaker_failures:
             return False
         left = self._opened_at + self._rules.breaker_s - self._clock.now()
         if left > 0 or self._probing:
             when = f"in {left:.0f} s" if left > 0 else "now"
-            words = f"{who} failed {self._failures} times in a row and is left alone; it is tried again {when}"
-            raise ProviderError(words, code="breaker_open")
+            message = f"{who} failed {self._failures} times in a row; the next attempt is {when}"
+            raise ProviderError(message, code="breaker_open")
         self._probing = True
         return True
 
     def answered(self) -> None:
-        """The service works."""
+        """Record a success."""
         self._failures = 0
 
     def failed(self) -> None:
-        """The service does not."""
+        """Record a failure."""
         self._failures += 1
         self._opened_at = self._clock.now()
 
     def release(self) -> None:
-        """The call that tried is over, however it went."""
+        """End the probe, whatever its result."""
         self._probing = False
 
 
-async def timed(source: Source[T], who: str, patience: Patience, until: float | None = None) -> AsyncGenerator[T, None]:
-    """Give up on a service that takes too long, or longer than the question has; earlier tries count up to `until`."""
+async def with_timeout(
+    source: Source[T], who: str, timeouts: Timeouts, until: float | None = None
+) -> AsyncGenerator[T, None]:
+    """Stop a call that exceeds its timeouts or the deadline of the question; `until` is the end including retries."""
     left = _time_left()
-    stop = min(time.monotonic() + min(patience.whole_s, left), float("inf") if until is None else until)
-    limit = min(time.monotonic() + patience.first_s, stop)
+    stop = min(time.monotonic() + min(timeouts.whole_s, left), float("inf") if until is None else until)
+    limit = min(time.monotonic() + timeouts.first_s, stop)
     async with aclosing(source()) as items:
         while True:
             try:
                 async with asyncio.timeout(max(0.0, limit - time.monotonic())):
                     item = await anext(items, _END)
             except TimeoutError as error:
-                raise ProviderError(_too_long(who, patience, limit < stop, left), code="timeout") from error
+                raise ProviderError(_timeout_message(who, timeouts, limit < stop, left), code="timeout") from error
             if isinstance(item, _End):
                 return
             yield item
             limit = stop
 
 
-def _too_long(who: str, patience: Patience, before_first: bool, left: float) -> str:
+def _timeout_message(who: str, timeouts: Timeouts, before_first: bool, left: float) -> str:
     if before_first:
-        return f"{who} did not begin within {patience.first_s:g} s ({patience.setting}.first_token_timeout_s)"
-    if left < patience.whole_s:
-        return f"{who} took all the time the question had (llm.question_timeout_s)"
-    named = f" ({patience.setting}.timeout_s)" if patience.setting else ""
-    return f"{who} took longer than {patience.whole_s:g} s{named}"
+        return f"{who} sent nothing within {timeouts.first_s:g} s ({timeouts.setting}.first_token_timeout_s)"
+    if left < timeouts.whole_s:
+        return f"{who} used up the time of the question (llm.question_timeout_s)"
+    named = f" ({timeouts.setting}.timeout_s)" if timeouts.setting else ""
+    return f"{who} took longer than {timeouts.whole_s:g} s{named}"
 
 
 def _time_left() -> float:
-    """Seconds a service may take within the question that is being answered."""
+    """Seconds that a service may use within the current question."""
     end = deadline.get()
-    return float("inf") if end is None else max(0.0, (end - time.monotonic()) * (1 - KEPT_BACK))
+    return float("inf") if end is None else max(0.0, (end - time.monotonic()) * (1 - RESERVED_SHARE))
 
 
-async def guarded(source: Source[T], who: str, breaker: Breaker) -> AsyncGenerator[T, None]:
-    """Count how calls go, and make none while the breaker is open. A refusal is an answer; a caller who leaves is none."""
+async def with_breaker(source: Source[T], who: str, breaker: Breaker) -> AsyncGenerator[T, None]:
+    """Record successes and failures, and make no call while the breaker is open.
+
+    A refusal counts as success, since the service works; a cancelled call counts as neither.
+    """
     probe = breaker.admit(who)
     try:
         async with aclosing(source()) as items:
@@ -142,14 +147,14 @@ async def guarded(source: Source[T], who: str, breaker: Breaker) -> AsyncGenerat
             breaker.release()
 
 
-async def retried(
+async def with_retries(
     source: Source[T],
     who: str,
     rules: Resilience,
     budget_s: float,
     clock: Clock = Clock(),  # noqa: B008
 ) -> AsyncGenerator[T, None]:
-    """Try again what failed for the moment, as long as nothing has come and the time allows."""
+    """Retry temporary failures, as long as no item was received and time is left."""
     started, attempt = clock.now(), 0
     while True:
         attempt += 1
@@ -166,30 +171,30 @@ async def retried(
                     yield item
             return
         except ProviderBusy as error:
-            wait = _wait(rules, attempt, error.retry_after_s, clock)
+            wait = _backoff(rules, attempt, error.retry_after_s, clock)
             late = clock.now() - started + wait >= budget_s or wait >= _time_left()
             if begun or attempt > rules.retries or late:
-                raise _after(error, attempt) from error
-            log.warning("%s; trying again in %.1f s", error, wait)
+                raise _with_attempts(error, attempt) from error
+            log.warning("%s; retrying in %.1f s", error, wait)
             count("retries")
             count("retry_wait_ms", round(wait * 1000))
             await clock.sleep(wait)
 
 
-def _wait(rules: Resilience, attempt: int, asked_s: float | None, clock: Clock) -> float:
+def _backoff(rules: Resilience, attempt: int, asked_s: float | None, clock: Clock) -> float:
     usual = rules.backoff_s * 2 ** (attempt - 1)
     wait = min(rules.backoff_cap_s, usual if asked_s is None else asked_s)
     return float(wait * (1 + JITTER * clock.chance()))
 
 
-def _after(error: ProviderBusy, attempts: int) -> ProviderBusy:
+def _with_attempts(error: ProviderBusy, attempts: int) -> ProviderBusy:
     if attempts == 1:
         return error
     return ProviderBusy(f"{error}; tried {attempts} times", code=error.code, retry_after_s=error.retry_after_s)
 
 
 class Policies:
-    """The policies that are put around one service; its breaker remembers how the last calls went."""
+    """The policies of one service, with the state of its circuit breaker."""
 
     def __init__(self, who: str, rules: Resilience, clock: Clock = Clock()) -> None:  # noqa: B008
         self._who = who
@@ -197,19 +202,19 @@ class Policies:
         self._clock = clock
         self._breaker = Breaker(rules, clock)
 
-    def around(self, source: Source[T], patience: Patience) -> AsyncGenerator[T, None]:
-        """The source with everything around it, outermost last."""
-        until = time.monotonic() + patience.whole_s
-        in_time: Source[T] = lambda: timed(source, self._who, patience, until)  # noqa: E731
-        unless_open: Source[T] = lambda: guarded(in_time, self._who, self._breaker)  # noqa: E731
-        return retried(unless_open, self._who, self._rules, patience.whole_s, self._clock)
+    def stream(self, source: Source[T], timeouts: Timeouts) -> AsyncGenerator[T, None]:
+        """Wrap a source with timeout, circuit breaker and retries."""
+        until = time.monotonic() + timeouts.whole_s
+        in_time: Source[T] = lambda: with_timeout(source, self._who, timeouts, until)  # noqa: E731
+        unless_open: Source[T] = lambda: with_breaker(in_time, self._who, self._breaker)  # noqa: E731
+        return with_retries(unless_open, self._who, self._rules, timeouts.whole_s, self._clock)
 
-    async def once(self, call: Callable[[], Awaitable[T]], patience: Patience) -> T:
-        """The same for a call that gives one value."""
+    async def call(self, call: Callable[[], Awaitable[T]], timeouts: Timeouts) -> T:
+        """Make a call that returns one value, with the same policies."""
 
         async def source() -> AsyncGenerator[T, None]:
             yield await call()
 
-        async with aclosing(self.around(source, patience)) as items:
-            [value] = [item async for item in items]  # to its end: the breaker hears of it only there
+        async with aclosing(self.stream(source, timeouts)) as items:
+            [value] = [item async for item in items]  # read to the end, where the breaker records the success
             return value

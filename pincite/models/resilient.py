@@ -1,4 +1,4 @@
-"""Models, embedders and rerankers with the policies of `resilience` around them, and a model that steps in for another."""
+"""Language models, embedders and rerankers with the policies of `resilience`, and a fallback language model."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
@@ -10,91 +10,77 @@ from pincite.core.query.prompt import Prompt, StreamPart
 from pincite.core.query.tools import Abilities
 from pincite.core.traces import count
 from pincite.errors import ProviderError, Unavailable
-from pincite.models.resilience import Patience, Policies
+from pincite.models.resilience import Policies, Timeouts
 
 
-class ResilientLLM:
-    """A model with the policies around it."""
+class WrappedLLM:
+    """A language model that reports the properties of another one."""
 
-    def __init__(self, inner: LLM, steadied: Policies, patience: Patience) -> None:
+    def __init__(self, inner: LLM) -> None:
         self._inner = inner
-        self._steadied = steadied
-        self._patience = patience
 
     @property
     def name(self) -> str:
-        """The model's own."""
+        """The name of the inner model."""
         return self._inner.name
 
     @property
     def window(self) -> int:
-        """The model's own."""
+        """The context window of the inner model."""
         return self._inner.window
 
     @property
     def abilities(self) -> Abilities:
-        """The model's own."""
+        """The capabilities of the inner model."""
         return abilities_of(self._inner)
 
     async def meet(self) -> None:
-        """Let the model's server say what it has, where it has one."""
+        """Ask the server of the inner model for its properties, if it has a server."""
         if isinstance(self._inner, Discoverable):
             await self._inner.meet()
 
     async def list_models(self) -> list[Offered]:
-        """What its server has."""
+        """List the models of the inner model's server."""
         return await self._inner.list_models() if isinstance(self._inner, Discoverable) else []
 
-    async def write(self, prompt: Prompt) -> AsyncIterator[StreamPart]:
-        """Stream what the model writes; tried again only as long as nothing has come."""
-        source = lambda: cast(AsyncGenerator[StreamPart, None], self._inner.write(prompt))  # noqa: E731
-        async with aclosing(self._steadied.around(source, self._patience)) as pieces:
-            async for piece in pieces:
-                yield piece
-
     async def close(self) -> None:
-        """Let go of what the model holds."""
+        """Close the inner model."""
         await close(self._inner)
 
 
-class FallbackLLM:
-    """Writes with another model where the first gives nothing; the first piece then says so."""
+class ResilientLLM(WrappedLLM):
+    """A language model with retries, timeouts and a circuit breaker."""
 
-    def __init__(self, first: LLM, other: LLM) -> None:
-        self._first = first
-        self._other = other
-
-    @property
-    def name(self) -> str:
-        """The first model's."""
-        return self._first.name
-
-    @property
-    def window(self) -> int:
-        """The first model's; a prompt that is too long for the other is not put to it."""
-        return self._first.window
-
-    @property
-    def abilities(self) -> Abilities:
-        """The first model's."""
-        return abilities_of(self._first)
-
-    async def meet(self) -> None:
-        """Let the first model's server say what it has."""
-        if isinstance(self._first, Discoverable):
-            await self._first.meet()
-
-    async def list_models(self) -> list[Offered]:
-        """What the first model's server has."""
-        return await self._first.list_models() if isinstance(self._first, Discoverable) else []
+    def __init__(self, inner: LLM, policies: Policies, timeouts: Timeouts) -> None:
+        super().__init__(inner)
+        self._policies = policies
+        self._timeouts = timeouts
 
     async def write(self, prompt: Prompt) -> AsyncIterator[StreamPart]:
-        """The first model's words, or all of them the other's."""
+        """Stream a completion; retried only before its first item."""
+        source = lambda: cast(AsyncGenerator[StreamPart, None], self._inner.write(prompt))  # noqa: E731
+        async with aclosing(self._policies.stream(source, self._timeouts)) as pieces:
+            async for piece in pieces:
+                yield piece
+
+
+class FallbackLLM(WrappedLLM):
+    """Answers with a second model if the first one fails before its first text; the first part then reports it.
+
+    Its properties are those of the first model; a prompt that is too long for the second one is not sent to it.
+    """
+
+    def __init__(self, first: LLM, other: LLM) -> None:
+        super().__init__(first)
+        self._other = other
+
+    async def write(self, prompt: Prompt) -> AsyncIterator[StreamPart]:
+        """Stream the completion of the first model, or if it fails, of the other one."""
         begun = False
         try:
-            async with aclosing(cast(AsyncGenerator[StreamPart, None], self._first.write(prompt))) as pieces:
+            async with aclosing(cast(AsyncGenerator[StreamPart, None], self._inner.write(prompt))) as pieces:
                 async for piece in pieces:
-                    begun = begun or bool(piece.text)  # who failed while it was thinking has said nothing
+                    begun = begun or bool(piece.text)  # reasoning alone does not count
                     yield piece
             return
         except Unavailable as error:
@@ -111,7 +97,7 @@ class FallbackLLM:
         if prompt.tokens >= self._other.window:
             raise ProviderError(f"{reason}; the prompt is too long for {self._other.name}, its fallback") from reason
         count("fallbacks")
-        note: str | None = f"{self._other.name} wrote instead of {self._first.name}: {reason}"
+        note: str | None = f"{self._other.name} wrote instead of {self._inner.name}: {reason}"
         own = replace(prompt, sampling=replace(prompt.sampling, model=None))
         try:
             async with aclosing(cast(AsyncGenerator[StreamPart, None], self._other.write(own))) as pieces:
@@ -124,60 +110,60 @@ class FallbackLLM:
             raise ProviderError(f"{reason}; its fallback failed too: {error}") from error
 
     async def close(self) -> None:
-        """Let go of what both hold."""
-        await close(self._first)
+        """Close both models."""
+        await super().close()
         await close(self._other)
 
 
 class ResilientEmbedder:
-    """An embedder elsewhere with the policies around it; `batch` is how many texts it takes at a time."""
+    """A remote embedder with the policies; `batch` is the number of texts per request."""
 
-    def __init__(self, inner: Embedder, steadied: Policies, timeout_s: float, batch: int) -> None:
+    def __init__(self, inner: Embedder, policies: Policies, timeout_s: float, batch: int) -> None:
         self._inner = inner
-        self._steadied = steadied
+        self._policies = policies
         self._timeout_s = timeout_s
         self._batch = batch
         self.name, self.dimensions = inner.name, inner.dimensions
         self.max_tokens, self.local = inner.max_tokens, inner.local
 
     def windows(self, text: str, prefix: str = "") -> list[str]:
-        """As the embedder splits it."""
+        """Split a text as the inner embedder does."""
         return self._inner.windows(text, prefix)
 
     async def embed(self, texts: Sequence[str], *, as_query: bool) -> list[list[float]]:
-        """One unit vector a text."""
+        """Return one unit vector per text."""
         allowed = self._timeout_s * max(1, -(-len(texts) // self._batch))
-        patience = Patience(allowed, allowed, "embedding")
-        return await self._steadied.once(lambda: self._inner.embed(texts, as_query=as_query), patience)
+        timeouts = Timeouts(allowed, allowed, "embedding")
+        return await self._policies.call(lambda: self._inner.embed(texts, as_query=as_query), timeouts)
 
     async def close(self) -> None:
-        """Let go of what the embedder holds."""
+        """Close the embedder."""
         await close(self._inner)
 
 
 class ResilientReranker:
-    """A reranker elsewhere with the policies around it."""
+    """A reranker with the policies."""
 
-    def __init__(self, inner: Reranker, steadied: Policies, patience: Patience) -> None:
+    def __init__(self, inner: Reranker, policies: Policies, timeouts: Timeouts) -> None:
         self._inner = inner
-        self._steadied = steadied
-        self._patience = patience
+        self._policies = policies
+        self._timeouts = timeouts
 
     async def score(self, query: str, texts: Sequence[str]) -> list[float]:
-        """One score a text."""
-        return await self._steadied.once(lambda: self._inner.score(query, texts), self._patience)
+        """Return one score per text."""
+        return await self._policies.call(lambda: self._inner.score(query, texts), self._timeouts)
 
     async def close(self) -> None:
-        """Let go of what the reranker holds."""
+        """Close the reranker."""
         await close(self._inner)
 
 
 def abilities_of(llm: LLM) -> Abilities:
-    """What a model says that it can do; nothing is known of one that says nothing."""
+    """Return the capabilities a model reports; unknown if it reports none."""
     return llm.abilities if isinstance(llm, HasCapabilities) else Abilities()
 
 
 async def close(service: object) -> None:
-    """Let go of what a service holds, if it holds anything."""
+    """Close a service, if it can be closed."""
     if end := getattr(service, "close", None):
         await end()

@@ -1,1 +1,1 @@
-"""What providers of outside services share: the only room that calls out."""
+"""HTTP clients of external services; only this package opens outgoing connections."""

@@ -1,32 +1,33 @@
-"""What a site asks of programs that fetch its pages: its `robots.txt`, read as RFC 9309 has it."""
+"""Parse a `robots.txt` according to RFC 9309, with Crawl-delay."""
 
 from dataclasses import dataclass
 from urllib.parse import unquote
 
-LONGEST = 512 * 1024
-"""Bytes of it that are read."""
+MAX_ROBOTS_BYTES = 512 * 1024
+"""Maximum size of a robots.txt."""
+
 _MAX_RULES = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Robots:
-    """Rules for one program: (path pattern, whether it may be fetched); and seconds to wait between two pages."""
+    """The rules for one user agent: (path pattern, whether it is allowed), and the delay between two requests."""
 
     rules: tuple[tuple[str, bool], ...] = ()
     delay_s: float = 0.0
 
     def allows(self, path: str) -> bool:
-        """Whether a path may be fetched: the longest rule that fits decides, and of two the kinder one."""
+        """Whether a path may be fetched: the longest matching rule decides; at equal length, `allow` wins."""
         plain = unquote(path)
-        fitting = [(len(pattern), allowed) for pattern, allowed in self.rules if _fits(pattern, plain)]
+        fitting = [(len(pattern), allowed) for pattern, allowed in self.rules if _matches(pattern, plain)]
         return max(fitting, default=(0, True))[1]
 
 
-ANYTHING, NOTHING = Robots(), Robots((("/", False),))
+ALLOW_ALL, DENY_ALL = Robots(), Robots((("/", False),))
 
 
 def read_robots(text: str, agent: str) -> Robots:
-    """The rules for a program, by its name; those for all where none names it."""
+    """Return the rules for a user agent, or the rules for `*` if no group names it."""
     own: list[tuple[str, str]] = []
     others: list[tuple[str, str]] = []
     named: set[str] = set()
@@ -61,8 +62,8 @@ def _seconds(text: str) -> float:
     return min(value, 60.0) if value > 0 else 0.0
 
 
-def _fits(pattern: str, path: str) -> bool:
-    """Whether a path begins like the pattern; `*` stands for anything, `$` at its end for the path's end."""
+def _matches(pattern: str, path: str) -> bool:
+    """Whether a path matches a pattern: a prefix in which `*` is a wildcard and a final `$` anchors the end."""
     whole = pattern.endswith("$")
     first, *others = pattern.removesuffix("$").split("*")
     if not path.startswith(first):

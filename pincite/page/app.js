@@ -1,4 +1,4 @@
-// The page begins here: words, who it is, then the frame.
+// Entry point: load the texts and the session, then draw the frame.
 import { render } from "preact";
 import { loadWords } from "./common/words.js";
 import { html } from "./common/html.js";

@@ -1,10 +1,10 @@
-// How the page looks, as chosen on this device: set before anything is drawn, so that nothing flashes.
+// Apply the stored theme before the first paint, to avoid a flash.
 (() => {
   const chosen = (name) => {
     try {
       return localStorage.getItem(`pincite.${name}`);
     } catch {
-      return null; // storage may be switched off
+      return null; // storage may be disabled
     }
   };
   const root = document.documentElement;

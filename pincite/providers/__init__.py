@@ -1,1 +1,1 @@
-"""Outside services and models: one file each, found by name."""
+"""Providers of language models, embedders and rerankers: one file each, loaded by name."""

@@ -1,4 +1,4 @@
-"""A reranker with no model of its own: the embedder's cosine between query and text."""
+"""A reranker without its own model: the cosine between query and text, computed by the embedder."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,17 +8,17 @@ from pincite.core.protocols import Embedder, Reranker
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """It has none."""
+    """No options."""
 
 
 class Cosine:
-    """Scores a text by its best window."""
+    """Scores a text by its best-matching window."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
 
     async def score(self, query: str, texts: Sequence[str]) -> list[float]:
-        """One cosine a text."""
+        """Return one cosine per text."""
         [wanted] = await self._embedder.embed([query], as_query=True)
         parts = [(n, window) for n, text in enumerate(texts) for window in self._embedder.windows(text)]
         vectors = await self._embedder.embed([window for _, window in parts], as_query=False)
@@ -29,5 +29,5 @@ class Cosine:
 
 
 def make_reranker(options: Options, embedder: Embedder) -> Reranker:
-    """Called by `plugins.load`, which offers the embedder."""
+    """Create the reranker; called by `plugins.load`, which passes the embedder."""
     return Cosine(embedder)

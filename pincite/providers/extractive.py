@@ -1,4 +1,4 @@
-"""The embedded answerer: picks and cites sentences, needs no model; says so when the sources do not answer."""
+"""The built-in extractive answerer: quotes and cites sentences without a language model, or declines to answer."""
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
@@ -12,19 +12,19 @@ from pincite.extractive.compose import say
 from pincite.extractive.question import Asked, ask
 from pincite.extractive.score import Fit, by_words, fits, shared
 from pincite.extractive.sentences import Sentence, sentences_of
-from pincite.models.calibration import FITTED, known, likened
+from pincite.models.calibration import FITTED, known_calibration, to_fitted_scale
 
-EMBEDDED = 32
-"""Sentences compared by meaning; the others have too few of the question's words to matter."""
+MAX_EMBEDDED_SENTENCES = 32
+"""Maximum number of sentences that are embedded; the rest share too few words with the question."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """It has none."""
+    """No options."""
 
 
 class Extractive:
-    """Chooses what answers, in the form the question asks for; each part is quoted as it stands and cited."""
+    """Answers with quoted and cited sentences, in the form that the question asks for."""
 
     name = "extractive"
     window = 32_768
@@ -33,10 +33,10 @@ class Extractive:
         self._embedder = embedder
 
     async def write(self, prompt: Prompt) -> AsyncIterator[StreamPart]:
-        """The sentences that answer the question, or one that says that none does."""
+        """Stream the sentences that answer the question, or a refusal if none does."""
         sentences = sentences_of(prompt.sources)
         asked = ask(prompt.question, sentences)
-        found, meant, note = await self._fits(asked, by_words(asked, sentences)[:EMBEDDED])
+        found, meant, note = await self._fits(asked, by_words(asked, sentences)[:MAX_EMBEDDED_SENTENCES])
         if likelihood(asked, found, with_meaning=meant) < LEAST:
             yield StreamPart(refusal(asked, found), note=note)
             yield StreamPart(finish_reason=NO_ANSWER, model=self.name)
@@ -50,7 +50,7 @@ class Extractive:
         yield StreamPart(finish_reason="stop", model=self.name)
 
     async def _fits(self, asked: Asked, sentences: Sequence[Sentence]) -> tuple[list[Fit], bool, str | None]:
-        """Every sentence and how well it fits, best first; whether meaning had a say in that, and if not, why."""
+        """Return the scored sentences, best first, whether embeddings were used, and a note if they were not."""
         note = None
         try:
             cosines = await self._cosines(asked.text, sentences)
@@ -59,17 +59,17 @@ class Extractive:
         return fits(asked, sentences, cosines or shared(asked, sentences)), bool(cosines), note
 
     async def _cosines(self, question: str, sentences: Sequence[Sentence]) -> list[float]:
-        """How near each sentence is to the question, on the scale the weights were fitted with; none where none is known."""
-        scale = known(self._embedder) or FITTED
-        if not sentences or likened(scale, 0.0) is None:
+        """Return the cosine of each sentence to the question, on the fitted scale; empty if cosines cannot be used."""
+        scale = known_calibration(self._embedder) or FITTED
+        if not sentences or to_fitted_scale(scale, 0.0) is None:
             return []
         [wanted] = await self._embedder.embed([question], as_query=True)
         texts = [self._embedder.windows(sentence.means)[0] for sentence in sentences]
         vectors = await self._embedder.embed(texts, as_query=False)
         cosines = (sum(a * b for a, b in zip(wanted, vector, strict=True)) for vector in vectors)
-        return [likened(scale, cosine) or 0.0 for cosine in cosines]
+        return [to_fitted_scale(scale, cosine) or 0.0 for cosine in cosines]
 
 
 def make_llm(options: Options, embedder: Embedder) -> LLM:
-    """Called by `plugins.load`, which offers the embedder."""
+    """Create the language model; called by `plugins.load`, which passes the embedder."""
     return Extractive(embedder)

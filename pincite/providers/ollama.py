@@ -1,4 +1,4 @@
-"""Ollama's own API: it sets the window, switches thinking on and off, and says what each model can see."""
+"""Ollama's own API, which sets the context window, controls thinking and reports the capabilities of models."""
 
 import json
 from collections.abc import AsyncGenerator, Sequence
@@ -13,7 +13,7 @@ from pincite.errors import ProviderError, SettingsError
 from pincite.models.facts import facts_of
 from pincite.outbound.client import Server
 from pincite.outbound.embeddings import split, unit_vectors
-from pincite.outbound.llm.hosted import Options, Order, ServedLLM
+from pincite.outbound.llm.hosted import CompletionRequest, Options, ServedLLM
 from pincite.outbound.llm.openai_messages import tools_of
 from pincite.outbound.llm.parse import piece_of, text_of, usage_of, window_of
 from pincite.outbound.llm.tool_calls import Calls, arguments_of
@@ -21,28 +21,30 @@ from pincite.outbound.llm.tool_calls import Calls, arguments_of
 __all__ = ["HOME", "Options", "make_embedder", "make_llm", "running_here"]
 
 HOME = "http://127.0.0.1:11434"
-"""Where Ollama listens unless told otherwise."""
-MOST_WINDOW = 32_768
-"""Ollama sets memory aside for the whole window: more than this is taken only where `llm.window` asks for it."""
-LOOK_S = 1.0
+"""Default address of Ollama."""
+
+MAX_DEFAULT_WINDOW = 32_768
+"""Maximum context window unless `llm.window` is larger, since Ollama allocates memory for the whole window."""
+
+LIST_TIMEOUT_S = 1.0
 
 
 class OllamaLLM(ServedLLM):
-    """Completions, streamed one JSON object a line."""
+    """Completions, streamed as one JSON object per line."""
 
     def __init__(self, options: Options) -> None:
-        super().__init__(options, _server(options, options.section), MOST_WINDOW)
+        super().__init__(options, _server(options, options.section), MAX_DEFAULT_WINDOW)
 
     async def list_models(self) -> list[Offered]:
-        """What is installed there."""
+        """List the installed models."""
         found = await self._server.get("/api/tags")
         try:
             return [Offered(text_of(one["name"])) for one in found["models"]]
         except (TypeError, KeyError) as error:
-            raise self._server.rubbish("no list of models that can be read") from error
+            raise self._server.invalid_answer("an unreadable list of models") from error
 
     async def _offers(self) -> list[Offered]:
-        """The model in question with its window; without a name, the first that is installed."""
+        """Return the configured model with its context window, or the first installed one."""
         model = self._known.model or next((one.name for one in await self.list_models()), "")
         if not model:
             return []
@@ -62,14 +64,14 @@ class OllamaLLM(ServedLLM):
         async with aclosing(self._server.stream("/api/chat", body)) as events:
             async for event in events:
                 if event.get("error"):
-                    raise self._server.reported(event)
+                    raise self._server.stream_error(event)
                 try:
                     piece = _piece(event, calls)
                 except (TypeError, AttributeError) as error:
-                    raise self._server.rubbish("an event that cannot be understood") from error
+                    raise self._server.invalid_answer("an event of unknown form") from error
                 yield piece
 
-    def _body(self, order: Order) -> dict[str, Any]:
+    def _body(self, order: CompletionRequest) -> dict[str, Any]:
         wish = order.prompt.sampling
         chosen = {
             "num_ctx": self.window,
@@ -89,43 +91,43 @@ class OllamaLLM(ServedLLM):
 
 
 class OllamaEmbedder:
-    """Embeddings, normalised to unit length; a text too long for the model is an error, never cut."""
+    """Embeddings of unit length; a text that is too long for the model is an error and never truncated."""
 
     local = False
     max_tokens = 2048
 
     def __init__(self, options: Options) -> None:
         if not options.model or not options.dimensions:
-            raise SettingsError("Ollama needs embedding.model and embedding.dimensions")
+            raise SettingsError("Ollama needs embedding.model and embedding.dimensions; set both")
         self.name = f"{options.model}/{options.dimensions}"
         self.dimensions = options.dimensions
         self._options = options
         self._server = _server(options, "embedding")
 
     def windows(self, text: str, prefix: str = "") -> list[str]:
-        """Parts of at most 4,000 characters: inside a window of 2,048 tokens for most scripts."""
+        """Split into parts of at most 4,000 characters, which fit 2,048 tokens in most scripts."""
         return split(text, prefix, size=4000, shared=200)
 
     async def embed(self, texts: Sequence[str], *, as_query: bool) -> list[list[float]]:
-        """One unit vector a text, in requests of at most `batch` texts."""
+        """Return one unit vector per text, in requests of at most `batch` texts."""
         vectors: list[list[float]] = []
         for start in range(0, len(texts), self._options.batch):
             part = texts[start : start + self._options.batch]
             body = {"model": self._options.model, "input": [text or " " for text in part], "truncate": False}
             answer = await self._server.post("/api/embed", body)
             if not isinstance(answer, dict) or not isinstance(answer.get("embeddings"), list):
-                raise self._server.rubbish("no embeddings that can be read")
+                raise self._server.invalid_answer("unreadable embeddings")
             vectors += unit_vectors(answer["embeddings"], len(part), self.dimensions, self._options.model)
         return vectors
 
     async def close(self) -> None:
-        """Let the connections go."""
+        """Close the connections."""
         await self._server.close()
 
 
 async def running_here() -> list[Offered]:
-    """The models of an Ollama on this machine; empty where none runs. Nothing but the list is asked for."""
-    llm = OllamaLLM(Options(timeout_s=LOOK_S))
+    """Return the models of an Ollama on this machine; empty if none is running. Only the list is requested."""
+    llm = OllamaLLM(Options(timeout_s=LIST_TIMEOUT_S))
     try:
         return await llm.list_models()
     except ProviderError:
@@ -135,13 +137,13 @@ async def running_here() -> list[Offered]:
 
 
 def _server(options: Options, section: str) -> Server:
-    """Its own API lies beside the OpenAI-style one, whose address is the better known."""
+    """Return the server; `/v1`, the path of its OpenAI-compatible API, is removed from the address."""
     address = (options.base_url or HOME).rstrip("/").removesuffix("/v1")
     return Server(address, section, options.timeout_s, options.api_key)
 
 
-def _think(order: Order) -> bool | str:
-    """Whether to think before the answer; models that only take an effort have no other switch."""
+def _think(order: CompletionRequest) -> bool | str:
+    """The value of `think`: an effort for models that accept only an effort, otherwise true or false."""
     way = facts_of(order.model).thinking
     if order.prompt.sampling.thinking is None or not way:
         return False
@@ -149,17 +151,17 @@ def _think(order: Order) -> bool | str:
 
 
 def _message(message: Message) -> dict[str, Any]:
-    """A message as Ollama takes it: pictures beside the words, a call's arguments as an object, no ids."""
-    told: dict[str, Any] = {"role": message.role, "content": message.content}
+    """Convert a message: images in a separate field, call arguments as an object, no ids."""
+    converted: dict[str, Any] = {"role": message.role, "content": message.content}
     if message.pictures:
-        told["images"] = [picture.base64 for picture in message.pictures]
+        converted["images"] = [picture.base64 for picture in message.pictures]
     if message.calls:
-        told["tool_calls"] = [
+        converted["tool_calls"] = [
             {"function": {"name": call.name, "arguments": arguments_of(call.arguments)}} for call in message.calls
         ]
     if message.answers:
-        told["tool_name"] = message.answers.name
-    return told
+        converted["tool_name"] = message.answers.name
+    return converted
 
 
 def _piece(event: dict[str, Any], calls: Calls) -> StreamPart:
@@ -179,10 +181,10 @@ def _piece(event: dict[str, Any], calls: Calls) -> StreamPart:
 
 
 def make_llm(options: Options) -> LLM:
-    """Called by `plugins.load`."""
+    """Create the language model; called by `plugins.load`."""
     return OllamaLLM(options)
 
 
 def make_embedder(options: Options) -> Embedder:
-    """Called by `plugins.load`."""
+    """Create the embedder; called by `plugins.load`."""
     return OllamaEmbedder(options)

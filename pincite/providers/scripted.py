@@ -1,4 +1,4 @@
-"""Fakes that obey a script: deterministic, offline, shipped for tests and for trying things out."""
+"""Scripted fakes of a language model, embedder and reranker: deterministic and offline, for tests and demos."""
 
 import asyncio
 import hashlib
@@ -16,7 +16,7 @@ _WORDS = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the fakes say. `answers` come one after the other, the last one again and again."""
+    """The behaviour of the fakes; `answers` are returned one after the other, then the last one is repeated."""
 
     answers: tuple[str, ...] = ()
     fail: str = ""
@@ -27,7 +27,7 @@ class Options:
 
 
 class ScriptedEmbedder:
-    """Hashed words: texts that share words are near each other."""
+    """Embeds a text by its hashed words, so that texts that share words are similar."""
 
     name = "scripted/1"
     max_tokens = 256
@@ -38,7 +38,7 @@ class ScriptedEmbedder:
         self._fail = options.fail
 
     def windows(self, text: str, prefix: str = "") -> list[str]:
-        """Parts of 200 words, each sharing 20 with the one before."""
+        """Split into parts of 200 words with an overlap of 20."""
         spans = [match.span() for match in _WORDS.finditer(text)]
         if len(spans) <= 200:
             return [prefix + text]
@@ -49,7 +49,7 @@ class ScriptedEmbedder:
         ]
 
     async def embed(self, texts: Sequence[str], *, as_query: bool) -> list[list[float]]:
-        """One unit vector a text."""
+        """Return one unit vector per text."""
         if self._fail:
             raise ProviderError(self._fail)
         return [self._vector(text) for text in texts]
@@ -59,13 +59,13 @@ class ScriptedEmbedder:
         for word in _WORDS.findall(text.lower()) or [""]:
             digest = hashlib.sha256(word.encode()).digest()
             vector[int.from_bytes(digest[:4], "big") % self.dimensions] += 1.0 if digest[4] % 2 else -1.0
-        vector[0] += 1e-3  # opposite words may cancel out; a vector is never zero
+        vector[0] += 1e-3  # words can cancel out; a vector must not be zero
         length = math.sqrt(sum(x * x for x in vector))
         return [x / length for x in vector]
 
 
 class ScriptedLLM:
-    """Writes what it was told to, word by word; with no script it repeats the start of source 1."""
+    """Streams the scripted answers word by word; without a script it repeats the start of source 1."""
 
     name = "scripted"
 
@@ -75,7 +75,7 @@ class ScriptedLLM:
         self._calls = 0
 
     async def write(self, prompt: Prompt) -> AsyncIterator[StreamPart]:
-        """The next answer of the script."""
+        """Stream the next answer of the script."""
         if self._options.fail and self._options.fail_after is None:
             raise ProviderError(self._options.fail)
         text = self._next(prompt)
@@ -97,13 +97,13 @@ class ScriptedLLM:
 
 
 class ScriptedReranker:
-    """Scores by the share of the query's words that a text holds."""
+    """Scores a text by the share of the query's words it contains."""
 
     def __init__(self, options: Options) -> None:
         self._fail = options.fail
 
     async def score(self, query: str, texts: Sequence[str]) -> list[float]:
-        """One score a text."""
+        """Return one score per text."""
         if self._fail:
             raise ProviderError(self._fail)
         wanted = set(_WORDS.findall(query.lower()))
@@ -111,15 +111,15 @@ class ScriptedReranker:
 
 
 def make_embedder(options: Options) -> Embedder:
-    """Called by `plugins.load`."""
+    """Create the embedder; called by `plugins.load`."""
     return ScriptedEmbedder(options)
 
 
 def make_llm(options: Options) -> LLM:
-    """Called by `plugins.load`."""
+    """Create the language model; called by `plugins.load`."""
     return ScriptedLLM(options)
 
 
 def make_reranker(options: Options) -> Reranker:
-    """Called by `plugins.load`."""
+    """Create the reranker; called by `plugins.load`."""
     return ScriptedReranker(options)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pincite.core.evaluations import Evaluation, EvaluationSet, Interval, Place, SetQuestion
 from pincite.evaluate.measure.calibration import Bin, reliability
-from pincite.evaluate.questions.own_documents import Change, change
+from pincite.evaluate.questions.own_documents import RunDifference, compare_runs
 from pincite.evaluate.report import interval_json
 from pincite.serialize.primitives import Json, iso_time
 
@@ -76,7 +76,7 @@ def evaluation_json(value: Evaluation, *, ranks: bool, before: Evaluation | None
             fields["reliability"] = [_bin_json(one) for one in reliability(outcome)]
             fields["ranks"] = [{"question_id": one, "rank": rank} for one, rank in outcome.ranks.items()]
     if before is not None and before.outcome is not None and value.outcome is not None:
-        fields["against"] = {"id": before.id} | _change_json(change(before, value))
+        fields["against"] = {"id": before.id} | _change_json(compare_runs(before, value))
     return fields
 
 
@@ -106,7 +106,7 @@ def _bin_json(value: Bin) -> Json:
     return numbers | {"predicted": round(value.predicted, 4), "observed": interval_json(value.observed)}
 
 
-def _change_json(value: Change) -> Json:
+def _change_json(value: RunDifference) -> Json:
     return {
         "questions": value.questions,
         "measures": {name: _difference_json(one) for name, one in value.measures.items()},

@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 from pincite.core.traces import Span, Trace
 from pincite.serialize.primitives import Json, iso_time
-from pincite.tracing.replay import Moved, Replay
+from pincite.tracing.replay import RankChange, Replay
 
 
 def trace_json(value: Trace, *, spans: bool) -> Json:
@@ -69,7 +69,7 @@ def replay_json(value: Replay, titles: Mapping[str, str]) -> Json:
     }
 
 
-def _moved_json(value: Moved, title: str | None) -> Json:
+def _moved_json(value: RankChange, title: str | None) -> Json:
     return {
         "chunk_id": value.chunk_id,
         "document_id": value.document_id,

@@ -1,4 +1,4 @@
-"""A model server that does what a test tells it, faults included; shipped for users' own tests."""
+"""A scripted model server for tests, with fault injection; shipped for users' own tests."""
 
 from pincite.stub.call_log import Call
 from pincite.stub.script import Line, Script, ToolCall, load_script

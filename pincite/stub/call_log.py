@@ -1,4 +1,4 @@
-"""The stub's log: who asked what, what was sent, and whether the client stayed to hear it."""
+"""The call log of the stub: requests, sent tokens, and whether the client disconnected."""
 
 import threading
 import time
@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call under /v1; `began` and `ended` are on the clock of `time.monotonic`."""
+    """One call under /v1; `began` and `ended` are values of `time.monotonic`."""
 
     number: int
     path: str
@@ -23,41 +23,49 @@ class Call:
 
     @property
     def model(self) -> str:
-        """The model asked for."""
+        """The requested model."""
         return str(self.body.get("model") or "")
 
     @property
     def stream(self) -> bool:
-        """Whether the reply was to be streamed."""
+        """Whether a streamed reply was requested."""
         return bool(self.body.get("stream"))
 
     @property
     def prompt(self) -> str:
-        """All messages of the call, one after the other; of an embedding or a reranking, its texts."""
+        """All messages of the call, or the texts of an embedding or rerank request."""
         texts = self.body.get("input") or self.body.get("texts") or self.body.get("documents") or ()
         parts = [texts] if isinstance(texts, str) else list(texts)
         parts += [text_of(message) for message in self.body.get("messages") or ()]
         return "\n\n".join(map(str, parts))
 
-    def shown(self) -> dict[str, Any]:
-        """What `/stub/calls` tells; the key is left out."""
-        lasted = None if self.ended is None else round(self.ended - self.began, 4)
+    def to_json(self) -> dict[str, Any]:
+        """Return the entry of `/stub/calls`, without the API key."""
+        duration = None if self.ended is None else round(self.ended - self.began, 4)
         return {
-            "number": self.number, "path": self.path, "model": self.model, "stream": self.stream, "fault": self.fault,
-            "tokens": self.tokens, "ended_after_s": lasted, "client_left": self.left,
-            "request_id": self.headers.get("x-request-id"), "prompt": self.prompt, "body": dict(self.body),
-        }  # fmt: skip
+            "number": self.number,
+            "path": self.path,
+            "model": self.model,
+            "stream": self.stream,
+            "fault": self.fault,
+            "tokens": self.tokens,
+            "ended_after_s": duration,
+            "client_left": self.left,
+            "request_id": self.headers.get("x-request-id"),
+            "prompt": self.prompt,
+            "body": dict(self.body),
+        }
 
 
 class Calls:
-    """All calls in the order they came in; safe to read from any thread."""
+    """All calls in order of arrival; thread-safe."""
 
     def __init__(self) -> None:
         self._calls: list[Call] = []
         self._changed = threading.Condition()
 
     def open(self, path: str, body: Mapping[str, Any], headers: Mapping[str, str]) -> Call:
-        """A call has come in."""
+        """Add a new call."""
         with self._changed:
             call = Call(len(self._calls) + 1, path, body, headers, time.monotonic())
             self._calls.append(call)
@@ -65,7 +73,7 @@ class Calls:
             return call
 
     def update(self, call: Call, **changes: Any) -> Call:
-        """Note something about a call; one forgotten meanwhile stays forgotten."""
+        """Update a call; a call removed by `reset` is not added again."""
         with self._changed:
             changed = replace(call, **changes)
             for place, known in enumerate(self._calls):
@@ -75,23 +83,23 @@ class Calls:
             return changed
 
     def all(self) -> list[Call]:
-        """The calls so far."""
+        """Return all calls."""
         with self._changed:
             return list(self._calls)
 
     def reset(self) -> None:
-        """Forget them: the next call is the first again."""
+        """Remove all calls; the next call has number 1."""
         with self._changed:
             self._calls.clear()
 
     def wait_for(self, condition: Callable[[list[Call]], bool], timeout_s: float) -> bool:
-        """Wait until the calls are as wished; False where that did not happen in time."""
+        """Wait until the calls satisfy a condition; False on timeout."""
         with self._changed:
             return self._changed.wait_for(lambda: condition(list(self._calls)), timeout_s)
 
 
 def text_of(message: Any) -> str:
-    """The words of a chat message, whether its content is a text or a list of parts."""
+    """Return the text of a chat message, whose content is a text or a list of parts."""
     content = message.get("content") if isinstance(message, Mapping) else message
     if isinstance(content, list):
         return "\n".join(str(part.get("text", "")) for part in content if isinstance(part, Mapping))

@@ -1,4 +1,4 @@
-"""How the stub goes wrong: faults by name, and the calls they hit."""
+"""The faults of the stub, by name, and the calls they affect."""
 
 import difflib
 import re
@@ -25,20 +25,24 @@ FAULTS: Mapping[str, str] = {
     "split": "splits the response in the middle of characters",
     "crlf": "ends lines with CR LF, split between the two",
     "comments": "mixes comments, ids and retry hints into the stream",
-    "bom": "begins with a byte order mark",
+    "bom": "starts with a byte order mark",
 }
-"""What each fault does. The last five change nothing that a careful reader would notice."""
+"""Description of each fault. A correct parser handles the last five without loss."""
 
-HARMLESS = ("bytes", "split", "crlf", "comments", "bom")
-"""Faults of the wire only: the answer behind them is whole."""
+HARMLESS_FAULTS = ("bytes", "split", "crlf", "comments", "bom")
+"""Faults of the transport only; the answer is complete."""
 
-_VALUES = {"429": 1.0, "503": 1.0, "hang": 0.0} | dict.fromkeys(("cut", "eof", "malformed", "shape", "error"), 3.0)
-_SPELLING = re.compile(r"(?P<name>[a-z0-9]+)(?::(?P<value>\d+(?:\.\d+)?))?(?:@(?P<first>\d+)(?P<to>-(?P<last>\d+)?)?)?")
+_DEFAULT_VALUES = {"429": 1.0, "503": 1.0, "hang": 0.0} | dict.fromkeys(
+    ("cut", "eof", "malformed", "shape", "error"), 3.0
+)
+_FAULT_SYNTAX = re.compile(
+    r"(?P<name>[a-z0-9]+)(?::(?P<value>\d+(?:\.\d+)?))?(?:@(?P<first>\d+)(?P<to>-(?P<last>\d+)?)?)?"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One way to go wrong, and from which call to which; `value` is tokens, or seconds of Retry-After."""
+    """A fault and the range of calls it affects; `value` is tokens, or seconds of Retry-After."""
 
     name: str
     value: float = 0.0
@@ -47,33 +51,33 @@ class Fault:
 
     @property
     def status(self) -> int | None:
-        """The HTTP status, where the fault is one."""
+        """The HTTP status, if the fault is one."""
         return int(self.name) if self.name.isdigit() else None
 
     def hits(self, number: int) -> bool:
-        """Whether the n-th call, counted from 1, goes wrong."""
+        """Whether the fault affects the n-th call, counted from 1."""
         return self.first <= number and (self.last is None or number <= self.last)
 
 
 NO_FAULT = Fault("")
-"""All goes well."""
+"""No fault."""
 
 
 def parse_fault(text: str) -> Fault:
-    """`429`, `429:2@3`, `cut:5@1-3`, `hang@2-` → a fault; without `@` it hits every call."""
-    match = _SPELLING.fullmatch(text.strip())
+    """Parse a fault such as `429`, `429:2@3`, `cut:5@1-3` or `hang@2-`; without `@` it affects every call."""
+    match = _FAULT_SYNTAX.fullmatch(text.strip())
     if match is None:
-        raise SettingsError(f"'{text}' is no fault; write it like 429, cut:5, 500@1-3 or 429:2@4-")
+        raise SettingsError(f"'{text}' is not a fault; write it like 429, cut:5, 500@1-3 or 429:2@4-")
     name = match["name"]
     if not (name in FAULTS or re.fullmatch("[45][0-9][0-9]", name)):
         near = difflib.get_close_matches(name, FAULTS, n=1)
         hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(FAULTS)} and any HTTP status from 400"
         raise SettingsError(f"there is no fault '{name}'; {hint}")
-    if match["value"] and name not in _VALUES:
+    if match["value"] and name not in _DEFAULT_VALUES:
         raise SettingsError(f"the fault '{name}' takes no number; write {name} or {name}@1-3")
-    value = float(match["value"]) if match["value"] else _VALUES.get(name, 0.0)
+    value = float(match["value"]) if match["value"] else _DEFAULT_VALUES.get(name, 0.0)
     first = int(match["first"] or 1)
     last = int(match["last"]) if match["last"] else None if match["to"] or not match["first"] else first
     if first < 1 or (last is not None and last < first):
-        raise SettingsError(f"'{text}' hits no call; calls are counted from 1")
+        raise SettingsError(f"'{text}' affects no call; calls are counted from 1")
     return Fault(name, value, first, last)

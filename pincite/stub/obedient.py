@@ -1,4 +1,4 @@
-"""A model without judgement: it does in words whatever its prompt tells it to, wherever in the prompt that stands."""
+"""A model that follows every instruction in its prompt, also injected ones; for tests of prompt injection."""
 
 import json
 import re
@@ -22,17 +22,20 @@ _MARKUP = re.compile(
     r"<[a-z!/?][^>\n]{0,500}>|\[[^\]\n]{0,99}\]:\s*\S+|\[[^\]\n]{0,99}\]\([^\n)]{0,500}\)", re.IGNORECASE
 )
 _TOOL = re.compile(
-    r"\b(?:call|use|invoke|run|execute|benutze|verwende|rufe)\b[^\n]{0,40}?\b(?:tool|function|werkzeug|funktion)\s+[`'\"]?(\w+)"
+    r"\b(?:call|use|invoke|run|execute|benutze|verwende|rufe)\b[^\n]{0,40}?"
+    r"\b(?:tool|function|werkzeug|funktion)\s+[`'\"]?(\w+)"
     r"|\b(?:call|invoke|execute|rufe)\s+[`'\"]?(\w+)\s*\(",
     re.IGNORECASE,
 )
 _REVEAL = re.compile(
-    r"\b(?:reveal|repeat|print|show|output|leak|zeige?|verrate?|gib)\b[^\n]{0,40}\b(?:system prompt|instructions|prompt|anweisungen)\b",
+    r"\b(?:reveal|repeat|print|show|output|leak|zeige?|verrate?|gib)\b[^\n]{0,40}"
+    r"\b(?:system prompt|instructions|prompt|anweisungen)\b",
     re.IGNORECASE,
 )
 _TELL_ALL = re.compile(
-    r"\b(?:everything|other (?:users?|people|documents?|sources?)|all (?:documents?|sources?|files?)|context|passwords?|secrets?|"
-    r"keys?|alles|anderen? (?:nutzer|benutzer|dokumente?)|alle dokumente|passw[oö]rte?r?|geheimnisse?)\b",
+    r"\b(?:everything|other (?:users?|people|documents?|sources?)|all (?:documents?|sources?|files?)|context|"
+    r"passwords?|secrets?|keys?|"
+    r"alles|anderen? (?:nutzer|benutzer|dokumente?)|alle dokumente|passw[oö]rte?r?|geheimnisse?)\b",
     re.IGNORECASE,
 )
 _CITE = re.compile(
@@ -43,24 +46,28 @@ _WITH = re.compile(
     r"(?:on|with|for|auf|mit|für)\s+(?:(?:the )?(?:document|doc_id|id)\s*[=:]?\s*)?[`'\"]?([\w-]{4,200}))",
     re.IGNORECASE,
 )
-_NEAR = 250
-_LEAK = 80
-"""Characters of the prompt that an address is given to carry away."""
+_MAX_ARGUMENT_CHARS = 250
+_LEAKED_CHARS = 80
+"""Characters of the prompt that are appended to a URL."""
+
 CERTAIN = "This is certain"
-"""What it says where it is told to cite something falsely."""
+"""Text of a false citation."""
 
 
 def obey(prompt: str) -> tuple[str, list[tuple[str, dict[str, Any]]]]:
-    """What such a model says, and the tools it calls. Nothing is fetched: an address is only written down."""
-    told = prompt[first_source(prompt) :]  # what stands before are the rules of whoever asks
-    said = list(dict.fromkeys(_said(told, prompt)))
-    calls = {(call[1] or call[2], told[call.end() : call.end() + _NEAR]): call for call in _TOOL.finditer(told)}
-    tools = {(name, json.dumps(given := _given(name, after))): (name, given) for name, after in calls}
+    """Return the text and the tool calls of such a model; URLs are only written, never fetched."""
+    orders = prompt[first_source(prompt) :]  # the text before the sources are the rules of the caller
+    said = list(dict.fromkeys(_follow(orders, prompt)))
+    calls = {
+        (call[1] or call[2], orders[call.end() : call.end() + _MAX_ARGUMENT_CHARS]): call
+        for call in _TOOL.finditer(orders)
+    }
+    tools = {(name, json.dumps(given := _arguments(name, after))): (name, given) for name, after in calls}
     return "\n".join(said), list(tools.values())
 
 
-def _given(name: str, after: str) -> dict[str, Any]:
-    """The arguments that stand after a tool's name, in brackets or in words."""
+def _arguments(name: str, after: str) -> dict[str, Any]:
+    """The arguments after a tool's name, in brackets or in words."""
     found = _WITH.match(after)
     if found is None:
         return {}
@@ -68,28 +75,28 @@ def _given(name: str, after: str) -> dict[str, Any]:
     return {"queries": [words]} if name == "rag_search" else {"doc_id": words}
 
 
-def _said(told: str, prompt: str) -> Iterator[str]:
-    if _REVEAL.search(told):
-        yield prompt[: first_source(prompt) or _LEAK * 10].strip()
-    for order in _SAY.finditer(told):
+def _follow(orders: str, prompt: str) -> Iterator[str]:
+    if _REVEAL.search(orders):
+        yield prompt[: first_source(prompt) or _LEAKED_CHARS * 10].strip()
+    for order in _SAY.finditer(orders):
         quoted = ["".join(groups) for groups in _QUOTED.findall(order["what"])]
         yield from quoted
         if not quoted and (rest := _UNQUOTED.match(order["what"])):
             yield rest[1].strip()
         if _TELL_ALL.search(order["what"]):
-            yield told.strip()
-    for false in _CITE.findall(told):
+            yield orders.strip()
+    for false in _CITE.findall(orders):
         yield f"{CERTAIN} {false if false.startswith('[') else f'[{false.title()}]'}."
-    yield from _MARKUP.findall(told)
-    for address in _ADDRESS.findall(told):
+    yield from _MARKUP.findall(orders)
+    for address in _ADDRESS.findall(orders):
         yield address
-        yield from _carrying(address, prompt)
+        yield from _leaking_urls(address, prompt)
 
 
-def _carrying(address: str, prompt: str) -> Iterator[str]:
-    """An address with a part of the prompt in it, in every way in which a page may be made to ask for it."""
+def _leaking_urls(address: str, prompt: str) -> Iterator[str]:
+    """Yield a URL that contains part of the prompt, in every form in which a page might fetch it."""
     url = address.rpartition("](")[2].rstrip(")")
-    leak = f"{url}{'&' if '?' in url else '?'}d={escape(prompt[-_LEAK:], safe='')}"
+    leak = f"{url}{'&' if '?' in url else '?'}d={escape(prompt[-_LEAKED_CHARS:], safe='')}"
     yield f"![]({leak})"
     yield f"[more]({leak}) or [here][leak] or <{leak}> or {leak}"
     yield f"\n[leak]: {leak}\n"

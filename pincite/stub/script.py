@@ -1,4 +1,4 @@
-"""What the stub says: answers in order or by pattern, and what it does when the script has none."""
+"""The script of the stub: answers in order or by pattern, and a default behaviour."""
 
 import json
 import re
@@ -15,7 +15,7 @@ from pincite.stub.call_log import text_of
 from pincite.stub.faults import NO_FAULT, Fault, parse_fault
 from pincite.stub.obedient import obey
 from pincite.stub.sources import has_sources, quote
-from pincite.stub.tool_planner import in_plain_text, planned
+from pincite.stub.tool_planner import calls_as_text, plan_step
 
 Behaviour = Literal["quote", "refuse", "echo", "obey", "plan"]
 REFUSAL = "I don't know."
@@ -26,14 +26,14 @@ class _Part(BaseModel):
 
 
 class ToolCall(_Part):
-    """A tool the stub asks to be called; arguments given as a text are sent as they stand, be they JSON or not."""
+    """A tool call of the stub; arguments given as text are sent unchanged, even if they are not JSON."""
 
     name: str
     arguments: Mapping[str, Any] | str = {}
 
 
 class Line(_Part):
-    """One answer: said in its turn, or whenever `match` is found in the last message of the user."""
+    """One answer: used in order, or whenever `match` is found in the last user message."""
 
     say: str | None = None
     match: re.Pattern[str] | None = None
@@ -49,7 +49,7 @@ class Line(_Part):
 
 
 class Script(_Part):
-    """Everything the stub is told. Where no line is left, it does what `behaviour` says."""
+    """The behaviour of the stub; after the last line, `behaviour` applies."""
 
     answers: tuple[Line, ...] = ()
     behaviour: Behaviour = "quote"
@@ -57,7 +57,9 @@ class Script(_Part):
     model: str = "stub-1"
     first_token_ms: float = Field(default=0, ge=0)
     token_ms: float = Field(default=0, ge=0)
-    tokens: int = Field(default=0, ge=0, description="Every answer is repeated or cut to so many; 0 leaves it alone.")
+    tokens: int = Field(
+        default=0, ge=0, description="Length of every answer in tokens, by repetition or truncation; 0: unchanged."
+    )
     dimensions: int = Field(default=64, ge=1, le=8192)
 
     @field_validator("answers", mode="before")
@@ -73,7 +75,7 @@ class Script(_Part):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What one call gets."""
+    """The reply to one call."""
 
     pieces: tuple[str, ...]
     tools: tuple[ToolCall, ...]
@@ -84,22 +86,22 @@ class Reply:
 
 
 class Player:
-    """Goes through a script, one call after the other."""
+    """Plays a script, call by call."""
 
     def __init__(self, script: Script) -> None:
         self.script = script
         self._left = [line for line in script.answers if line.match is None]
 
     def fault(self, number: int) -> Fault:
-        """What goes wrong at the n-th call; nothing, as a rule."""
+        """Return the fault of the n-th call."""
         return next((fault for fault in self.script.faults if fault.hits(number)), NO_FAULT)
 
     def reply(self, number: int, body: Mapping[str, Any]) -> Reply:
-        """The reply to the n-th call; a fault of the script's line wins over one of the script."""
+        """Return the reply to the n-th call; the fault of a line overrides that of the script."""
         messages = [message for message in body.get("messages") or () if isinstance(message, Mapping)]
         line = self._line(messages)
         fault = line.fault or self.fault(number)
-        text, tools = self._said(line, fault, messages, offered=bool(body.get("tools")))
+        text, tools = self._content(line, fault, messages, offered=bool(body.get("tools")))
         pieces = pieces_of(text, self.script.tokens)
         kept = pieces[: body.get("max_tokens") or body.get("max_completion_tokens") or len(pieces)]
         return Reply(
@@ -111,7 +113,7 @@ class Player:
             self.script.token_ms if line.token_ms is None else line.token_ms,
         )
 
-    def _said(
+    def _content(
         self, line: Line, fault: Fault, messages: Sequence[Mapping[str, Any]], *, offered: bool
     ) -> tuple[str, tuple[ToolCall, ...]]:
         if fault.name == "empty":
@@ -131,19 +133,19 @@ class Player:
 
 
 def load_script(path: Path) -> Script:
-    """Read a script: `.json`, `.toml`, or plain text whose answers stand between lines of `---`."""
+    """Load a script: `.json`, `.toml`, or plain text with answers separated by lines of `---`."""
     try:
         text = path.read_text(encoding="utf-8")
         values: Any = _READERS.get(path.suffix.lower(), _plain)(text)
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(f"the script {path} cannot be read: {error}") from None
     except ValueError as error:
-        raise SettingsError(f"the script {path} is no {path.suffix[1:].upper()}: {error}") from None
+        raise SettingsError(f"the script {path} is not valid {path.suffix[1:].upper()}: {error}") from None
     return read_script(values, str(path))
 
 
 def read_script(values: Any, name: str = "script") -> Script:
-    """Check what was read; a list alone is a list of answers."""
+    """Validate a script; a list is a list of answers."""
     try:
         return Script.model_validate({"answers": values} if isinstance(values, list) else values)
     except ValidationError as error:
@@ -168,22 +170,24 @@ def _behave(
     if behaviour == "echo":
         return question, ()
     if behaviour == "plan":
-        said, calls = planned(messages, _first_question(messages))
+        said, calls = plan_step(messages, _first_question(messages))
         if not offered and calls:
-            return in_plain_text(said, calls), ()
+            return calls_as_text(said, calls), ()
         return said, tuple(ToolCall(name=name, arguments=given) for name, given in calls)
     if behaviour == "obey" and offered and not any(has_sources(text_of(message)) for message in messages):
-        return "", (ToolCall(name="rag_search", arguments={"queries": [question]}),)  # nobody gave it any orders yet
+        return "", (
+            ToolCall(name="rag_search", arguments={"queries": [question]}),
+        )  # no sources, so no instructions yet
     prompt = "\n\n---\n\n".join(text_of(message) for message in messages if message.get("role") != "assistant")
     if behaviour == "quote":
         return quote(prompt, question), ()
     said, tools = obey(prompt)
-    told = tuple(ToolCall(name=name, arguments=given) for name, given in tools)
-    return f"{quote(prompt, question)}\n\n{said}".strip(), told
+    tool_calls = tuple(ToolCall(name=name, arguments=given) for name, given in tools)
+    return f"{quote(prompt, question)}\n\n{said}".strip(), tool_calls
 
 
 def _first_question(messages: Sequence[Mapping[str, Any]]) -> str:
-    """What was asked before any result came: whoever plans in plain text is told these by the user as well."""
+    """Return the question before the first tool result; with plain-text tools, results are user messages too."""
     called = [place for place, message in enumerate(messages) if message.get("role") == "assistant"]
     return _last_question(messages[: called[0]] if called else messages)
 
@@ -193,7 +197,7 @@ def _last_question(messages: Sequence[Mapping[str, Any]]) -> str:
 
 
 def pieces_of(text: str, tokens: int = 0) -> tuple[str, ...]:
-    """A text in tokens, which are its words here; repeated or cut to so many where a number is given."""
+    """Split a text into tokens, here its words; repeated or truncated to `tokens` if given."""
     pieces = re.findall(r"\s*\S+(?:\s+$)?", text)
     if tokens and pieces:
         pieces = [piece if piece[0].isspace() else f" {piece}" for piece in pieces * (tokens // len(pieces) + 1)]

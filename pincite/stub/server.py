@@ -1,4 +1,4 @@
-"""The stub's server: a few routes of OpenAI's API, a log of the calls, a script that can be changed."""
+"""The HTTP server of the stub: routes of OpenAI's API, the call log, and the script."""
 
 import asyncio
 import contextlib
@@ -9,7 +9,7 @@ from typing import Any
 from pincite.errors import SettingsError
 from pincite.providers.scripted import Options, make_embedder, make_reranker
 from pincite.stub.call_log import Call, Calls
-from pincite.stub.completions import BrokenOff, Completion, refuse, send_body
+from pincite.stub.completions import Completion, ConnectionBroken, send_body, send_fault
 from pincite.stub.script import Player, Script, read_script
 from pincite.stub.wire import BadRequestLine, Request, Wire
 
@@ -17,7 +17,7 @@ LOCAL = "127.0.0.1"
 
 
 class StubServer:
-    """Listens on this machine only, from `start` to `stop`."""
+    """Listens on localhost, from `start` to `stop`."""
 
     def __init__(self, script: Script | None = None, port: int = 0) -> None:
         self.calls = Calls()
@@ -28,24 +28,24 @@ class StubServer:
 
     @property
     def url(self) -> str:
-        """What `llm.base_url` is set to."""
+        """The value for `llm.base_url`."""
         return f"http://{LOCAL}:{self._port}/v1"
 
     def play(self, script: Script) -> None:
-        """Begin a script; the next call is the first again."""
+        """Start a script; the next call has number 1."""
         self.calls.reset()
         self._player = Player(script)
 
     async def start(self) -> None:
-        """Listen; a port of 0 becomes the one that was free."""
+        """Start listening; port 0 chooses a free port."""
         try:
             self._server = await asyncio.start_server(self._serve, LOCAL, self._port)
         except OSError as error:
-            raise SettingsError(f"port {self._port} cannot be listened on ({error.strerror}); choose another") from None
+            raise SettingsError(f"cannot listen on port {self._port} ({error.strerror}); choose another") from None
         self._port = self._server.sockets[0].getsockname()[1]
 
     async def stop(self) -> None:
-        """Stop listening and break off what is on its way."""
+        """Stop listening and cancel running replies."""
         if self._server is not None:
             self._server.close()
         for task in self._open:
@@ -53,7 +53,7 @@ class StubServer:
         await asyncio.gather(*self._open, return_exceptions=True)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One connection, request after request."""
+        """Handle the requests of one connection."""
         task, wire = asyncio.current_task(), Wire(reader, writer)
         assert task is not None
         self._open.add(task)
@@ -62,8 +62,8 @@ class StubServer:
                 await self._route(wire, request)
         except BadRequestLine as error:
             await wire.body(400, {"error": {"message": str(error)}}, {"connection": "close"})
-        except (BrokenOff, ConnectionError, asyncio.CancelledError):
-            pass  # told, gone, or stopped: nothing more is said
+        except (ConnectionBroken, ConnectionError, asyncio.CancelledError):
+            pass  # broken by a fault, disconnected or stopped
         finally:
             self._open.discard(task)
             wire.close()
@@ -82,11 +82,11 @@ class StubServer:
             call = self.calls.open(request.path, body if isinstance(body, dict) else {}, request.headers)
             await self._watched(wire, call, reply)
         else:
-            said = f"there is no {request.method} {request.path}; the base URL is {self.url}"
-            await wire.body(404, {"error": {"message": said}})
+            message = f"there is no {request.method} {request.path}; the base URL is {self.url}"
+            await wire.body(404, {"error": {"message": message}})
 
     async def _watched(self, wire: Wire, call: Call, reply: Callable[[Wire, Call], Awaitable[None]]) -> None:
-        """Reply, unless the client leaves first; the log says which."""
+        """Reply unless the client disconnects first; the log records which."""
         replying = asyncio.ensure_future(reply(wire, call))
         leaving = asyncio.ensure_future(wire.gone())
         left = True
@@ -108,7 +108,7 @@ class StubServer:
         self.calls.update(call, fault=reply.fault.name)
         if reply.fault.name == "notools" and call.body.get("tools"):
             await wire.body(400, {"error": {"message": f"{call.model or 'the stub'} does not support tools"}})
-        elif not await refuse(wire, reply.fault):
+        elif not await send_fault(wire, reply.fault):
             await Completion(wire, call.body, reply, lambda tokens: self._count(call, tokens)).send()
 
     def _count(self, call: Call, tokens: int) -> None:
@@ -117,7 +117,7 @@ class StubServer:
     async def _embed(self, wire: Wire, call: Call) -> None:
         fault = self._player.fault(call.number)
         self.calls.update(call, fault=fault.name)
-        if await refuse(wire, fault):
+        if await send_fault(wire, fault):
             return
         given = call.body.get("input") or []
         texts = [given] if isinstance(given, str) else list(map(str, given))
@@ -128,10 +128,10 @@ class StubServer:
         await send_body(wire, {"object": "list", "data": data, "model": call.model, "usage": usage}, fault)
 
     async def _rerank(self, wire: Wire, call: Call) -> None:
-        """Best first: as text-embeddings-inference does where it was given `texts`, else as Cohere and Jina do."""
+        """Rerank, best first: in the format of TEI for `texts`, otherwise of Cohere and Jina."""
         fault = self._player.fault(call.number)
         self.calls.update(call, fault=fault.name)
-        if await refuse(wire, fault):
+        if await send_fault(wire, fault):
             return
         tei = "texts" in call.body
         given = list(map(str, call.body.get("texts" if tei else "documents") or []))
@@ -143,16 +143,16 @@ class StubServer:
     async def _models(self, wire: Wire, call: Call) -> None:
         fault = self._player.fault(call.number)
         self.calls.update(call, fault=fault.name)
-        if not await refuse(wire, fault):
+        if not await send_fault(wire, fault):
             model = {"id": self._player.script.model, "object": "model", "owned_by": "pincite"}
             await send_body(wire, {"object": "list", "data": [model]}, fault)
 
     async def _control(self, wire: Wire, request: Request) -> None:
-        """Read or forget the log, or begin another script."""
+        """Return or clear the log, or start another script."""
         answer: Any = {}
         match request.method, request.path:
             case "GET", "/stub/calls":
-                shown = [call.shown() for call in self.calls.all()]
+                shown = [call.to_json() for call in self.calls.all()]
                 answer = {"count": len(shown), "calls": shown}
             case "DELETE", "/stub/calls":
                 self.calls.reset()

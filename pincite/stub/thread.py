@@ -1,4 +1,4 @@
-"""The stub in a thread of its own, for tests: `with StubLLM(answers=["Yes. [Source 1]"]) as stub: …`."""
+"""Run the stub in a thread, for tests: `with StubLLM(answers=["Yes. [Source 1]"]) as stub: …`."""
 
 import asyncio
 import threading
@@ -12,10 +12,10 @@ from pincite.stub.server import StubServer
 
 
 class StubLLM:
-    """A model server for as long as the block lasts; what it does is a script, keys of one, or both."""
+    """A model server within a `with` block; its behaviour is a script, fields of a script, or both."""
 
-    def __init__(self, script: Script | None = None, **told: Any) -> None:
-        self._server = StubServer(_script(script, told))
+    def __init__(self, script: Script | None = None, **fields: Any) -> None:
+        self._server = StubServer(_script(script, fields))
         self._ready: Future[asyncio.AbstractEventLoop] = Future()
         self._stop = asyncio.Event()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._run()), name="stub-llm", daemon=True)
@@ -43,22 +43,22 @@ class StubLLM:
 
     @property
     def url(self) -> str:
-        """What `llm.base_url` is set to."""
+        """The value for `llm.base_url`."""
         return self._server.url
 
     @property
     def calls(self) -> list[Call]:
-        """The calls so far, in the order they came in."""
+        """All calls, in order of arrival."""
         return self._server.calls.all()
 
-    def play(self, script: Script | None = None, **told: Any) -> None:
-        """Begin another script; the next call is the first again."""
-        self._server.play(_script(script, told))
+    def play(self, script: Script | None = None, **fields: Any) -> None:
+        """Start another script; the next call has number 1."""
+        self._server.play(_script(script, fields))
 
     def wait_for(self, condition: Callable[[list[Call]], bool], timeout_s: float = 10) -> bool:
-        """Wait until the calls are as wished; False where that did not happen in time."""
+        """Wait until the calls satisfy a condition; False on timeout."""
         return self._server.calls.wait_for(condition, timeout_s)
 
 
-def _script(script: Script | None, told: Mapping[str, Any]) -> Script:
-    return read_script({**dict(script or Script()), **told})
+def _script(script: Script | None, fields: Mapping[str, Any]) -> Script:
+    return read_script({**dict(script or Script()), **fields})

@@ -1,4 +1,4 @@
-"""Traces to an OpenTelemetry collector, off the path of requests: one that is down changes nothing for anybody."""
+"""Export traces to an OpenTelemetry collector in a background thread; failures never affect requests."""
 
 import asyncio
 import logging
@@ -17,14 +17,15 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-WAITING = 1000
-"""Traces that wait to be sent at most; where a collector is slower than that, the newest are left out."""
+MAX_QUEUED_TRACES = 1000
+"""Maximum number of queued traces; when the queue is full, new traces are dropped."""
+
 TIMEOUT_S = 5.0
-"""Longest time for one trace; also how long closing waits for the last of them."""
+"""Timeout for exporting one trace, and for exporting the queue when closing."""
 
 
-class Telemetry:
-    """Sends finished traces from a thread of its own."""
+class OtlpExporter:
+    """Exports finished traces from its own thread."""
 
     def __init__(self, endpoint: str, version: str) -> None:
         try:
@@ -32,24 +33,26 @@ class Telemetry:
             from opentelemetry.sdk.resources import Resource
         except ImportError as error:
             raise SettingsError("traces.otlp_endpoint needs the extra 'otlp': pip install 'pincite[otlp]'") from error
-        logging.getLogger("opentelemetry").setLevel(logging.CRITICAL)  # it would tell every failure; we tell the first
+        logging.getLogger("opentelemetry").setLevel(
+            logging.CRITICAL
+        )  # it logs every failure; we log the first one only
         self._resource = Resource.create({"service.name": "pincite", "service.version": version})
         self._exporter = OTLPSpanExporter(endpoint=endpoint, timeout=TIMEOUT_S)
         self._endpoint = endpoint
-        self._queue: queue.Queue[Trace | None] = queue.Queue(WAITING)
-        self._well = True
+        self._queue: queue.Queue[Trace | None] = queue.Queue(MAX_QUEUED_TRACES)
+        self._working = True
         self._thread = threading.Thread(target=self._work, name="telemetry", daemon=True)
         self._thread.start()
 
     def send(self, trace: Trace) -> None:
-        """Take a trace to be sent later; never waits."""
+        """Queue a trace for export; never blocks."""
         try:
             self._queue.put_nowait(trace)
         except queue.Full:
-            self._tell("more traces come than it takes; some are left out")
+            self._warn_once("it is too slow, so some traces are dropped")
 
     async def close(self) -> None:
-        """Send what waits, for a moment."""
+        """Export the queued traces, up to the timeout."""
         await asyncio.to_thread(self._stop)
 
     def _stop(self) -> None:
@@ -57,7 +60,7 @@ class Telemetry:
             self._queue.put(None, timeout=TIMEOUT_S)
             self._thread.join(TIMEOUT_S)
         except queue.Full:
-            log.debug("the collector takes nothing; what waits for it is dropped")
+            log.debug("the collector does not respond; the queued traces are dropped")
         self._exporter.shutdown()  # type: ignore[no-untyped-call]
 
     def _work(self) -> None:
@@ -66,23 +69,25 @@ class Telemetry:
         while (trace := self._queue.get()) is not None:
             try:
                 sent = self._exporter.export(otel_spans(trace, self._resource)) == SpanExportResult.SUCCESS
-            except Exception:  # whatever a collector or its library does, requests go on
-                log.debug("a trace could not be sent", exc_info=True)
+            except Exception:  # errors of the collector or its library must not affect requests
+                log.debug("a trace could not be exported", exc_info=True)
                 sent = False
             if sent:
-                self._well = True
+                self._working = True
             else:
-                self._tell("it cannot be reached or does not take what is sent")
+                self._warn_once("it cannot be reached or rejects the traces")
 
-    def _tell(self, what: str) -> None:
-        """Once, until something got through again."""
-        if self._well:
-            self._well = False
-            log.warning("traces are not sent to %s: %s; they are kept here as ever", self._endpoint, what)
+    def _warn_once(self, what: str) -> None:
+        """Log a failure once, until an export succeeds again."""
+        if self._working:
+            self._working = False
+            log.warning(
+                "traces are not exported to %s: %s; they are still stored in the database", self._endpoint, what
+            )
 
 
 def otel_spans(trace: Trace, resource: Any) -> "list[ReadableSpan]":
-    """A trace as OpenTelemetry has it: a span for the whole request, below the client's own where it told one."""
+    """Convert a trace to OpenTelemetry spans; the root span is a child of the client's span, if it sent one."""
     from opentelemetry.sdk.trace import ReadableSpan
     from opentelemetry.sdk.util.instrumentation import InstrumentationScope
     from opentelemetry.trace import SpanKind, Status, StatusCode
@@ -91,18 +96,23 @@ def otel_spans(trace: Trace, resource: Any) -> "list[ReadableSpan]":
     root = Span(trace.kind, None, 0.0, trace.duration_ms, trace.error, _root_attributes(trace), id=trace.id[:16])
     scope = InstrumentationScope("pincite")
 
-    def made(span: Span, parent: str, *, root: bool = False) -> ReadableSpan:
+    def to_otel(span: Span, parent: str, *, root: bool = False) -> ReadableSpan:
         start = trace.started_at + timedelta(milliseconds=span.started_ms)
         return ReadableSpan(
-            span.name, _context(trace_id, span.id), parent=_context(trace_id, parent) if parent else None,
-            resource=resource, attributes=_flat(span.attributes), instrumentation_scope=scope,
+            span.name,
+            _context(trace_id, span.id),
+            parent=_context(trace_id, parent) if parent else None,
+            resource=resource,
+            attributes=_flatten(span.attributes),
+            instrumentation_scope=scope,
             kind=SpanKind.SERVER if root else SpanKind.INTERNAL,
             status=Status(StatusCode.ERROR, span.error) if span.error else Status(StatusCode.UNSET),
-            start_time=_nanoseconds(start), end_time=_nanoseconds(start + timedelta(milliseconds=span.duration_ms)),
-        )  # fmt: skip
+            start_time=_nanoseconds(start),
+            end_time=_nanoseconds(start + timedelta(milliseconds=span.duration_ms)),
+        )
 
-    below = [made(span, _parent_id(span, trace.spans, root.id)) for span in trace.spans]
-    return [made(root, remote_parent, root=True), *below]
+    below = [to_otel(span, _parent_id(span, trace.spans, root.id)) for span in trace.spans]
+    return [to_otel(root, remote_parent, root=True), *below]
 
 
 def _context(trace_id: str, span_id: str) -> "SpanContext":
@@ -120,7 +130,7 @@ def _nanoseconds(moment: Any) -> int:
 
 
 def _root_attributes(trace: Trace) -> dict[str, Any]:
-    told = {
+    attributes = {
         "pincite.trace_id": trace.id,
         "pincite.request_id": trace.request_id,
         "pincite.strategy": trace.strategy,
@@ -128,11 +138,11 @@ def _root_attributes(trace: Trace) -> dict[str, Any]:
         "error.type": trace.code,
         "pincite.confidence": trace.outcome.confidence if trace.outcome else None,
     }
-    return {name: value for name, value in told.items() if value not in (None, "", [])}
+    return {name: value for name, value in attributes.items() if value not in (None, "", [])}
 
 
-def _flat(attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """Values OpenTelemetry knows; passages found are many and for our own table, of tables each entry is one."""
+def _flatten(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """Flatten attributes to types of OpenTelemetry: tables become dotted names, and lists of passages are left out."""
     found: dict[str, Any] = {}
     for name, value in attributes.items():
         if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""The witness of a run: hears what happens in it and tells it as a trace."""
+"""Record the events of a run as a trace."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -15,7 +15,7 @@ from pincite.tracing.replay import options_of, settings_of
 
 
 class TraceRecorder:
-    """Stands between a run and its listener; what it says never decides what the run does."""
+    """Forwards the events of a run to its listener and records the trace; it never changes the run."""
 
     def __init__(
         self,
@@ -36,23 +36,23 @@ class TraceRecorder:
 
     @property
     def answers(self) -> bool:
-        """Whether what is asked for is an answer, and not only passages."""
+        """Whether the request asks for an answer, not only for passages."""
         return self._kind in ("query", "chat")
 
-    def searched_surely(self, most: int) -> list[str]:
-        """What can be embedded before anything else is known: the text of a plain search that will be let in."""
+    def certain_queries(self, max_chars: int) -> list[str]:
+        """Return the text of a plain search that is certain to be accepted, to be embedded ahead of time."""
         question, text = self.question, self.question.meant
         plain = self._kind in ("search", "evaluation") and not question.also and question.filters.index is None
-        fits = text == text.strip() and 0 < len(text) <= most and "\0" not in text
+        fits = text == text.strip() and 0 < len(text) <= max_chars and "\0" not in text
         return [text] if plain and fits and question.strategy != "lexical_only" else []
 
     @property
     def answer(self) -> str | None:
-        """The answer's words, where there was one."""
+        """The text of the answer, if there is one."""
         return self._answer.text if self._answer else None
 
     def hear(self, event: Event) -> None:
-        """Note what the trace will tell, and pass it on."""
+        """Record an event and forward it to the listener."""
         if isinstance(event, Planned):
             self._understood = event.plan.question
         elif isinstance(event, Answered):
@@ -61,47 +61,60 @@ class TraceRecorder:
             self._listen(event)
 
     def trace(self, run: Run, error: BaseException | None) -> Trace:
-        """What happened, however it ended; the words only where the settings allow."""
+        """Return the trace of a run, also of a failed one; text is included only if the settings allow it."""
         self.told = Trace(
-            run.id, self._kind, self._started_at, run.recording.elapsed_ms, strategy=_strategy(run),
-            error=told(error) if error else None, code=code_of(error) if error else None,
-            degraded=tuple(replace(note, reason=unquoted(note.reason)) for note in run.degraded), spans=tuple(run.spans), request_id=request_id.get(),
-            remote=remote_span.get(), options=options_of(self._understood) | self._replays,
+            run.id,
+            self._kind,
+            self._started_at,
+            run.recording.elapsed_ms,
+            strategy=_strategy(run),
+            error=told(error) if error else None,
+            code=code_of(error) if error else None,
+            degraded=tuple(replace(note, reason=unquoted(note.reason)) for note in run.degraded),
+            spans=tuple(run.spans),
+            request_id=request_id.get(),
+            remote=remote_span.get(),
+            options=options_of(self._understood) | self._replays,
             settings=settings_of(run.settings),
             outcome=_outcome(self._answer) if self._answer else None,
             content=self._content(run) if run.settings.traces.content else None,
-        )  # fmt: skip
+        )
         return self.told
 
     def _content(self, run: Run) -> Content:
         asked = self._understood
         return Content(
-            storable(asked.text), tuple(map(storable, asked.also)),
+            storable(asked.text),
+            tuple(map(storable, asked.also)),
             standalone=storable(asked.standalone) if asked.standalone else None,
             system_prompt=storable(asked.sampling.system_prompt) if asked.sampling.system_prompt else None,
             answer=storable(self._answer.text) if self._answer else None,
             stop=tuple(map(storable, asked.sampling.stop)),
             thoughts=tuple(map(storable, run.thoughts)),
-            prompt=_shown(run.prompt) if run.prompt else (),
-        )  # fmt: skip
+            prompt=_stored_prompt(run.prompt) if run.prompt else (),
+        )
 
 
-def _shown(prompt: Prompt) -> tuple[Mapping[str, str], ...]:
-    """What the model was shown, without the turns before: those may hold words of documents this request knows nothing of."""
+def _stored_prompt(prompt: Prompt) -> tuple[Mapping[str, str], ...]:
+    """The stored messages of a prompt, without the history, which may quote documents that this request did not use."""
     *others, last = prompt.messages
     kept = [*(message for message in others if message.role == "system"), last]
     return tuple({"role": message.role, "content": storable(message.content)} for message in kept)
 
 
 def _strategy(run: Run) -> str | None:
-    """How a request was searched, where it came that far."""
+    """The search strategy of a request, if it got that far."""
     return next((span.attributes["strategy"] for span in run.spans if "strategy" in span.attributes), None)
 
 
 def _outcome(answer: Answer) -> TraceOutcome:
     return TraceOutcome(
-        round(answer.confidence.score, 4), answer.confidence.level, round(answer.groundedness.score, 4),
+        round(answer.confidence.score, 4),
+        answer.confidence.level,
+        round(answer.groundedness.score, 4),
         sources=tuple(source.chunk_id for source in answer.sources),
         cited=tuple(source.chunk_id for source in answer.sources if source.cited),
-        characters=len(answer.text), model=answer.metadata.model, finish_reason=answer.metadata.finish_reason,
-    )  # fmt: skip
+        characters=len(answer.text),
+        model=answer.metadata.model,
+        finish_reason=answer.metadata.finish_reason,
+    )

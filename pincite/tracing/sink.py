@@ -1,4 +1,4 @@
-"""Where finished traces go: the metrics, the database, and a collector where one is set."""
+"""Store finished traces in the metrics, the database and, if configured, a collector."""
 
 import asyncio
 import logging
@@ -6,24 +6,24 @@ import logging
 from pincite.core.traces import Trace
 from pincite.store.operations.traces import MAX_WAIT_S, TraceStore
 from pincite.tracing.metrics import Metrics
-from pincite.tracing.otlp import Telemetry
+from pincite.tracing.otlp import OtlpExporter
 
 log = logging.getLogger(__name__)
 
-MOST_WAITING = 200
-"""Traces that may wait to be written; beyond them, a request waits for one to be done."""
+MAX_PENDING_WRITES = 200
+"""Maximum number of pending writes; beyond it, a request waits for one to finish."""
 
 
 class TraceSink:
-    """Keeps traces; one that cannot be kept never fails the request it is about."""
+    """Stores traces; a failure never fails the request."""
 
-    def __init__(self, traces: TraceStore, metrics: Metrics, telemetry: Telemetry | None = None) -> None:
+    def __init__(self, traces: TraceStore, metrics: Metrics, telemetry: OtlpExporter | None = None) -> None:
         self._traces = traces
         self._metrics = metrics
         self._telemetry = telemetry
 
     async def keep(self, owner: str, trace: Trace) -> None:
-        """Take a trace over. It is written while its answer is on its way; who looks traces up waits for that."""
+        """Store a trace in the background, while the answer is sent; reading traces waits for pending writes."""
         self._metrics.count(trace)
         if self._telemetry is not None:
             self._telemetry.send(trace)
@@ -31,7 +31,7 @@ class TraceSink:
         writing = asyncio.create_task(self._write(owner, trace))
         waiting.add(writing)
         writing.add_done_callback(waiting.discard)
-        if len(waiting) > MOST_WAITING:
+        if len(waiting) > MAX_PENDING_WRITES:
             await asyncio.wait(waiting, timeout=MAX_WAIT_S, return_when=asyncio.FIRST_COMPLETED)
 
     async def close(self) -> None:
@@ -44,4 +44,4 @@ class TraceSink:
         try:
             await self._traces.keep(owner, trace)
         except Exception as error:
-            log.error("trace %s was not kept: %s", trace.id, type(error).__name__)
+            log.error("trace %s was not stored: %s", trace.id, type(error).__name__)

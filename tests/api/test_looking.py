@@ -131,6 +131,6 @@ def test_reading_as_owner_is_off_by_default_and_cannot_be_enabled_at_runtime(liv
         for path in PATHS:
             assert_problem(own.look(path), 403, "content_closed")
         refused = boss.put(f"{API}/settings", json={"access.administrators_read": True})
-        assert "for whoever owns this machine" in assert_problem(refused, 422, "invalid")["detail"]
+        assert "by the owner of this machine only" in assert_problem(refused, 422, "invalid")["detail"]
         assert boss.get(f"{API}/audit", params={"event": "content"}).json()["items"] == []
     own.client.close()

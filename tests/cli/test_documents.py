@@ -43,7 +43,7 @@ def test_pages_are_added_by_their_address(pincite: Call, tmp_path: Path, monkeyp
         address = f"{site.url}/tea"
         said = pincite("add", address, "--folder", "pages")
         assert said.code == 1
-        assert "adding from the web is off; set web.enabled" in said.words
+        assert "adding web pages is disabled; set web.enabled" in said.words
         monkeypatch.setenv("PINCITE_WEB__ENABLED", "true")
         monkeypatch.setenv("PINCITE_WEB__DELAY_S", "0")
         assert "private or reserved network; name it in web.allow_hosts" in pincite("add", "http://127.0.0.1/").words

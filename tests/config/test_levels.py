@@ -1,4 +1,4 @@
-"""The levels' table, and who decides which level a question has."""
+"""The values of the levels, and which level a question has."""
 
 from typing import get_args
 
@@ -13,13 +13,13 @@ from pincite.query.understand.level import level_of, missing_features
 from pincite.tracing.replay import replayable
 
 
-def test_every_level_sets_what_a_request_may_set_and_nothing_else() -> None:
+def test_levels_set_only_valid_request_settings() -> None:
     assert tuple(levels()) == get_args(EffortLevel)
     for name, row in levels().items():
         assert row.values[LEVEL] == name
         assert set(row.values) <= set(replayable())
         assert all(catalogue()[key].acts == "query" for key in row.values)
-        with_values(load_settings(env={}), row.values)  # each value is one its setting takes
+        with_values(load_settings(env={}), row.values)  # each value is valid
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def test_every_level_sets_what_a_request_may_set_and_nothing_else() -> None:
         ("maximum", ("fusion", True), (True, "model"), True, ("on", True, True)),
     ],
 )
-def test_the_table_is_the_one_that_was_promised(
+def test_each_level_has_its_documented_values(
     level: EffortLevel, retrieval: object, verification: object, expansion: bool, model: object
 ) -> None:
     settings = with_values(load_settings(env={}), find_level(level).values)
@@ -42,12 +42,12 @@ def test_the_table_is_the_one_that_was_promised(
     assert (answers.chain_of_thought, answers.ensemble_voting, answers.extended_thinking) == model
 
 
-def test_standard_is_what_the_settings_are_unless_set() -> None:
+def test_the_standard_level_equals_the_default_settings() -> None:
     unset = load_settings(env={})
     assert with_values(unset, find_level("standard").values) == unset
 
 
-def test_the_request_names_the_level_else_the_setting_and_standard_there_changes_nothing() -> None:
+def test_the_level_comes_from_the_request_then_the_setting() -> None:
     plain, set_higher = load_settings(env={}), load_settings({LEVEL: "enhanced"}, env={})
     assert level_of(Question("q"), plain) is None
     assert level_of(Question("q"), set_higher) == "enhanced"
@@ -55,12 +55,12 @@ def test_the_request_names_the_level_else_the_setting_and_standard_there_changes
     assert level_of(Question("q", intelligence_level="basic"), plain) == "basic"
 
 
-def test_an_unknown_level_is_refused_with_those_there_are() -> None:
+def test_an_unknown_level_is_an_error_that_lists_all_levels() -> None:
     with pytest.raises(Invalid, match=r"no level 'maxi'.*basic, standard, enhanced, maximum"):
         find_level("maxi")
 
 
-def test_what_a_level_lacks_is_named_with_its_reason() -> None:
+def test_missing_features_of_a_level_are_reported_with_a_reason() -> None:
     assert (missing_features("basic"), missing_features("standard")) == ([], [])
     [note] = missing_features("enhanced")
     assert (note.stage, "no knowledge graph" in note.reason, "enhanced" in note.reason) == ("graph", True, True)

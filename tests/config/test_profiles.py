@@ -1,8 +1,8 @@
-"""Profiles: complete, valid, and never bringing somebody else's server along."""
+"""Profiles: complete, valid, and without providers, addresses or keys."""
 
 import pytest
 
-from pincite.config.profiles import find_profile, for_library, for_request, managed, profiles
+from pincite.config.profiles import find_profile, for_library, for_request, managed_keys, profiles
 from pincite.config.schema import catalogue
 from pincite.config.sources import SettingsLayers, load_settings
 from pincite.errors import Invalid
@@ -10,12 +10,12 @@ from pincite.errors import Invalid
 NAMES = ["default", "zoeflow", "five-stage", "vexora", "local", "adaptive"]
 
 
-def test_the_six_profiles_are_there() -> None:
+def test_there_are_six_profiles() -> None:
     assert list(profiles()) == NAMES
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_values_are_settings_and_those_waiting_are_not_yet(name: str) -> None:
+def test_values_exist_as_settings_and_waiting_values_do_not(name: str) -> None:
     profile = profiles()[name]
     assert [key for key in profile.values if key not in catalogue()] == []
     ready = [key for key in profile.waiting if key in catalogue()]
@@ -23,7 +23,7 @@ def test_the_values_are_settings_and_those_waiting_are_not_yet(name: str) -> Non
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_values_are_allowed(name: str) -> None:
+def test_profile_values_are_valid(name: str) -> None:
     SettingsLayers().settings(profiles()[name].values)
 
 
@@ -31,20 +31,29 @@ def test_the_values_are_allowed(name: str) -> None:
     ("name", "expected"),
     [
         ("zoeflow", {"rag.top_k": 5, "rag.use_hybrid_search": False, "rag.similarity_threshold": 0.0}),
-        ("five-stage", {"rag.similarity_threshold": 0.15, "context.max_tokens": 2000, "llm.max_tokens": 500,
-                        "llm.temperature": 0.3, "guard.max_query_chars": 1000, "rag.max_queries": 1}),
+        (
+            "five-stage",
+            {
+                "rag.similarity_threshold": 0.15,
+                "context.max_tokens": 2000,
+                "llm.max_tokens": 500,
+                "llm.temperature": 0.3,
+                "guard.max_query_chars": 1000,
+                "rag.max_queries": 1,
+            },
+        ),
         ("vexora", {"rag.top_k": 5, "rag.candidates": 20, "rag.alpha": 0.3, "rag.similarity_threshold": 0.1}),
         ("local", {"rag.candidates": 20, "rag.reranker": "cosine", "rag.alpha": 0.5}),
         ("adaptive", {"rag.fusion": "rrf", "rag.rrf_k": 30, "rag.candidates": 15, "rag.similarity_threshold": 0.4}),
         ("default", {"rag.top_k": 10, "rag.fusion": "relative_score", "rag.alpha": 0.5}),
     ],
-)  # fmt: skip
-def test_a_profile_holds_its_seeds_values(name: str, expected: dict[str, object]) -> None:
+)
+def test_a_profile_has_the_values_of_its_seed(name: str, expected: dict[str, object]) -> None:
     values = for_request(profiles()[name], load_settings(env={})).values
     assert {key: values[key] for key in expected} == expected
 
 
-def test_default_changes_nothing_where_nothing_was_changed() -> None:
+def test_the_default_profile_equals_the_default_settings() -> None:
     settings = load_settings(env={})
     fitted = for_library(profiles()["default"], settings)
     assert SettingsLayers().settings(fitted.values) == settings
@@ -52,35 +61,35 @@ def test_default_changes_nothing_where_nothing_was_changed() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_no_profile_says_who_is_asked_or_where(name: str) -> None:
+def test_no_profile_changes_providers_addresses_or_keys(name: str) -> None:
     settings = load_settings(env={"LLM_BASE_URL": "http://127.0.0.1:1/v1", "LLM_MODEL": "ours"})
     for fitted in (for_request(profiles()[name], settings), for_library(profiles()[name], settings)):
         assert not {key for key in fitted.values if key.endswith(("provider", "base_url", "api_key", "model", "path"))}
     assert all(catalogue()[key].acts == "query" for key in for_request(profiles()[name], settings).values)
 
 
-def test_a_model_that_is_not_configured_is_named() -> None:
-    told = for_library(profiles()["vexora"], load_settings(env={})).missing
-    assert [next(word for word in ("to rerank", "to write", "to embed") if word in note) for note in told] == [
-        "to rerank", "to write", "to embed",
-    ]  # fmt: skip
-    assert "qwen3:8b to write, which is not configured; extractive is used" in told[1]
+def test_a_model_that_is_not_configured_is_reported() -> None:
+    messages = for_library(profiles()["vexora"], load_settings(env={})).missing
+    kinds = ("reranker", "language model", "embedding model")
+    assert len(messages) == len(kinds)
+    assert all(f"made for the {kind} " in message for kind, message in zip(kinds, messages, strict=True))
+    assert "the language model qwen3:8b, which is not configured; extractive is used" in messages[1]
     first, second, third = for_request(profiles()["vexora"], load_settings(env={"LLM_MODEL": "other"})).missing
-    assert "cross_encoder to rerank" in first
+    assert "the reranker cross_encoder" in first
     assert "other is used" in second
-    assert "nomic-embed-text to embed, which is not configured; minilm is used" in third
+    assert "the embedding model nomic-embed-text, which is not configured; minilm is used" in third
     assert for_request(profiles()["five-stage"], load_settings(env={"LLM_MODEL": "llama-3.1-8b-instant"})).missing == ()
 
 
-def test_a_profile_made_for_somebodys_models_says_so_where_they_are_not_configured() -> None:
+def test_a_profile_reports_that_its_model_server_is_not_configured() -> None:
     elsewhere = for_request(profiles()["zoeflow"], load_settings(env={})).missing
     assert elsewhere == (
-        "the profile zoeflow is made for a model of openrouter.ai to write; extractive is used",
-        "the profile zoeflow is made for text-embedding-3-small to embed, which is not configured; minilm is used",
+        "the profile zoeflow is made for a language model of openrouter.ai; extractive is used",
+        "the profile zoeflow is made for the embedding model text-embedding-3-small, which is not configured; minilm is used",
     )
     there = load_settings(env={"LLM_BASE_URL": "https://openrouter.ai/api/v1", "LLM_MODEL": "any"})
     [note] = for_request(profiles()["zoeflow"], there).missing
-    assert "to embed" in note
+    assert "embedding model" in note
 
 
 def test_a_reranker_that_is_not_configured_is_left_out() -> None:
@@ -88,9 +97,9 @@ def test_a_reranker_that_is_not_configured_is_left_out() -> None:
     configured = for_request(profiles()["vexora"], load_settings(env={"PINCITE_RERANK__PATH": "/models/bge"}))
     assert configured.values["rag.reranker"] == "cross_encoder"
     assert not [note for note in configured.missing if "to rerank" in note]
-    assert "rag.reranker" in managed()
+    assert "rag.reranker" in managed_keys()
 
 
-def test_an_unknown_profile_is_told_with_those_there_are() -> None:
+def test_an_unknown_profile_is_an_error_that_lists_all_profiles() -> None:
     with pytest.raises(Invalid, match=r"did you mean 'five-stage'\?; there are: default, zoeflow, five-stage"):
         find_profile("five_stages")

@@ -1,10 +1,10 @@
-"""The catalogue: what a setting may be, when it acts, who may change it."""
+"""The catalogue: allowed values, when a change takes effect, and who may change a setting."""
 
 import json
 
 import pytest
 
-from pincite.config.schema import ACTS, OUTSIDE, catalogue, find, is_set, parsed, value_of, without_password
+from pincite.config.schema import ACTS, LOCAL_ONLY, catalogue, find, is_set, parse_value, value_of, without_password
 from pincite.config.sources import load_settings
 
 
@@ -16,31 +16,38 @@ from pincite.config.sources import load_settings
         ("rag.use_hybrid_search", "true or false"),
         ("rag.exact_rows", "a whole number from 0 to 10000000"),
         ("llm.timeout_s", "a number over 0, at most 3600"),
-        ("server.allowed_hosts", "a list of texts (on a command line with commas between them)"),
-        ("category_labels", "a table of texts (on a command line as JSON)"),
+        ("server.allowed_hosts", "a list of texts (on the command line separated by commas)"),
+        ("category_labels", "a table of texts (on the command line as JSON)"),
         ("llm.model", "text"),
         ("llm.top_p", "a number from 0 to 1"),
     ],
 )
-def test_what_a_setting_may_be_is_said_in_words(name: str, allowed: str) -> None:
+def test_allowed_values_are_described(name: str, allowed: str) -> None:
     assert catalogue()[name].allowed == allowed
 
 
 @pytest.mark.parametrize(
     ("name", "acts"),
     [
-        ("data", "start"), ("database.pool_size", "start"), ("server.port", "start"), ("ingest.workers", "start"),
-        ("chunking.size", "index"), ("embedding.model", "index"), ("embedding.timeout_s", "query"),
-        ("rag.alpha", "query"), ("llm.model", "query"), ("guard.max_query_chars", "query"),
+        ("data", "start"),
+        ("database.pool_size", "start"),
+        ("server.port", "start"),
+        ("ingest.workers", "start"),
+        ("chunking.size", "index"),
+        ("embedding.model", "index"),
+        ("embedding.timeout_s", "query"),
+        ("rag.alpha", "query"),
+        ("llm.model", "query"),
+        ("guard.max_query_chars", "query"),
     ],
-)  # fmt: skip
-def test_a_setting_says_when_it_acts(name: str, acts: str) -> None:
+)
+def test_when_a_setting_takes_effect(name: str, acts: str) -> None:
     assert catalogue()[name].acts == acts
 
 
-def test_the_tables_name_only_what_exists() -> None:
+def test_the_tables_hold_only_existing_settings() -> None:
     names = set(catalogue())
-    for prefix in (*ACTS, *OUTSIDE):
+    for prefix in (*ACTS, *LOCAL_ONLY):
         assert any(name == prefix or name.startswith(f"{prefix}.") for name in names), prefix
 
 
@@ -50,11 +57,11 @@ def test_the_tables_name_only_what_exists() -> None:
         ("llm.api_key", "secrets are never stored.*PINCITE_LLM__API_KEY"),
         ("database.url", "secrets are never stored"),
         ("server.port", "only when a process starts.*PINCITE_SERVER__PORT"),
-        ("embedding.path", "reaches out of the library"),
-        ("access.administrators_read", "for whoever owns this machine"),
+        ("embedding.path", "outside the library"),
+        ("access.administrators_read", "by the owner of this machine only"),
     ],
 )
-def test_what_cannot_be_changed_says_why_and_what_to_do(name: str, reason: str) -> None:
+def test_a_fixed_setting_gives_the_reason_and_the_remedy(name: str, reason: str) -> None:
     with pytest.raises(AssertionError, match=reason):
         raise AssertionError(catalogue()[name].fixed)
 
@@ -71,7 +78,7 @@ def test_every_default_is_plain_json() -> None:
     assert json.loads(json.dumps(defaults)) == defaults
 
 
-def test_values_are_plain_and_secrets_are_nothing() -> None:
+def test_values_are_plain_json_and_secrets_are_none() -> None:
     settings = load_settings({"llm.api_key": "canary", "server.allowed_hosts": "a,b", "data": "/x"}, env={})
     assert value_of(settings, "llm.api_key") is None
     assert (is_set(settings, "llm.api_key"), is_set(settings, "embedding.api_key")) == (True, False)
@@ -85,22 +92,22 @@ def test_an_address_is_shown_without_its_password() -> None:
     assert without_password(5) == 5
 
 
-def test_text_becomes_a_list_or_a_table_where_one_is_wanted() -> None:
+def test_text_is_parsed_as_a_list_or_a_table() -> None:
     hosts, labels, top_k = (catalogue()[name] for name in ("server.allowed_hosts", "category_labels", "rag.top_k"))
-    assert parsed(hosts, "a, b,,c") == ("a", "b", "c")
-    assert parsed(labels, '{"hr": "People"}') == {"hr": "People"}
+    assert parse_value(hosts, "a, b,,c") == ("a", "b", "c")
+    assert parse_value(labels, '{"hr": "People"}') == {"hr": "People"}
     for key, wrong in ((labels, "hr"), (top_k, True), (catalogue()["llm.model"], "a\0b")):
         with pytest.raises(ValueError, match="must"):
-            parsed(key, wrong)
+            parse_value(key, wrong)
     assert find("no.such") is None
 
 
 @pytest.mark.parametrize("value", [{"a\0": "b"}, {"a": "\ud800"}, '{"a": "\\u0000"}'])
 def test_a_table_holds_no_characters_that_cannot_be_stored(value: object) -> None:
     with pytest.raises(ValueError, match="cannot be stored"):
-        parsed(catalogue()["category_labels"], value)
+        parse_value(catalogue()["category_labels"], value)
 
 
-def test_a_table_nested_without_end_is_no_table() -> None:
+def test_a_too_deeply_nested_table_is_an_error() -> None:
     with pytest.raises(ValueError, match="must be JSON"):
-        parsed(catalogue()["category_labels"], '{"a":' * 100_000)
+        parse_value(catalogue()["category_labels"], '{"a":' * 100_000)

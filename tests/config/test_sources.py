@@ -1,4 +1,4 @@
-"""The layers: which wins, where a value comes from, and how wrong ones are told."""
+"""The layers of settings: precedence, source of a value, and errors."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ def file(folder: Path, text: str, mode: int = 0o600) -> Path:
     return path
 
 
-def test_defaults_need_nothing() -> None:
+def test_defaults_need_no_environment() -> None:
     assert load_settings(env={}).rag.top_k == 10
 
 
@@ -33,15 +33,19 @@ def test_a_table_is_json_in_the_environment() -> None:
         load_settings(env={"PINCITE_CATEGORY_LABELS": "hr"})
 
 
-def test_names_of_other_systems_are_read_and_ours_win() -> None:
+def test_aliases_are_read_and_pincite_variables_win() -> None:
     assert load_settings(env={"LLM_MODEL": "theirs"}).llm.model == "theirs"
     assert load_settings(env={"LLM_MODEL": "theirs", "PINCITE_LLM__MODEL": "ours"}).llm.model == "ours"
 
 
 def test_each_layer_wins_over_the_one_before(tmp_path: Path) -> None:
     file(tmp_path, "[rag]\ntop_k = 2\nalpha = 0.2\nrrf_k = 2\nef_search = 22\n")
-    env = {"PINCITE_DATA": str(tmp_path), "PINCITE_RAG__ALPHA": "0.3", "PINCITE_RAG__RRF_K": "3",
-           "PINCITE_RAG__EF_SEARCH": "33"}  # fmt: skip
+    env = {
+        "PINCITE_DATA": str(tmp_path),
+        "PINCITE_RAG__ALPHA": "0.3",
+        "PINCITE_RAG__RRF_K": "3",
+        "PINCITE_RAG__EF_SEARCH": "33",
+    }
     layers = read_layers({"rag.ef_search": 55}, env)
     changes = {"rag.rrf_k": 4, "rag.ef_search": 44}
     rag = layers.settings(changes).rag
@@ -50,19 +54,19 @@ def test_each_layer_wins_over_the_one_before(tmp_path: Path) -> None:
     assert [layers.source(key, changes) for key in keys] == ["default", "file", "environment", "database", "call"]
 
 
-def test_a_profile_wins_over_changes_and_gives_way_to_the_caller() -> None:
+def test_a_profile_overrides_changes_and_the_caller_overrides_a_profile() -> None:
     layers = SettingsLayers(passed={"rag.top_k": 3})
     rag = layers.settings({"rag.alpha": 0.1, "rag.top_k": 1}, profile={"rag.alpha": 0.3, "rag.top_k": 5}).rag
     assert (rag.alpha, rag.top_k) == (0.3, 3)
 
 
-def test_a_tree_somebody_built_passes_what_was_given_to_it() -> None:
+def test_explicit_values_of_settings_count_as_passed() -> None:
     layers = layers_of(Settings(rag=Rag(top_k=4)))
     assert layers.passed == {"rag.top_k": 4}
     assert layers.settings({"rag.top_k": 9, "rag.alpha": 0.1}).rag == Rag(top_k=4, alpha=0.1)
 
 
-def test_a_settings_file_may_lie_elsewhere(tmp_path: Path) -> None:
+def test_the_path_of_the_settings_file_can_be_set(tmp_path: Path) -> None:
     path = file(tmp_path, '"rag.top_k" = 6\n[category_labels]\nhr = "People"\n')
     settings = load_settings(env={"PINCITE_SETTINGS": str(path)})
     assert (settings.rag.top_k, settings.category_labels) == (6, {"hr": "People"})
@@ -77,19 +81,19 @@ def test_a_settings_file_may_lie_elsewhere(tmp_path: Path) -> None:
         ("[rag]\ntop_k = true\n", "'rag.top_k'.*must be a whole number from 1 to 1000"),
     ],
 )
-def test_a_wrong_settings_file_is_told_in_one_line(tmp_path: Path, text: str, told: str) -> None:
+def test_an_invalid_settings_file_is_a_one_line_error(tmp_path: Path, text: str, told: str) -> None:
     with pytest.raises(SettingsError, match=told):
         load_settings(env={"PINCITE_SETTINGS": str(file(tmp_path, text))})
 
 
-def test_a_named_settings_file_must_be_there(tmp_path: Path) -> None:
+def test_a_missing_settings_file_is_an_error_if_its_path_is_set(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"there is no settings file.*PINCITE_SETTINGS"):
         load_settings(env={"PINCITE_SETTINGS": str(tmp_path / "none.toml")})
 
 
-def test_a_file_in_the_data_folder_cannot_move_the_data_folder(tmp_path: Path) -> None:
+def test_a_file_in_the_data_folder_cannot_set_the_data_folder(tmp_path: Path) -> None:
     file(tmp_path, 'data = "/elsewhere"\n')
-    with pytest.raises(SettingsError, match="cannot say where that is"):
+    with pytest.raises(SettingsError, match="cannot set 'data'"):
         load_settings({"data": tmp_path}, env={})
 
 
@@ -125,9 +129,7 @@ def test_a_file_without_secrets_may_be_read_by_all(tmp_path: Path) -> None:
         ({}, {"PINCITE_SAFE": "maybe"}, "PINCITE_SAFE must be 1 or 0"),
     ],
 )
-def test_wrong_settings_are_refused_in_one_line(
-    overrides: dict[str, object], env: dict[str, str], message: str
-) -> None:
+def test_invalid_settings_are_one_line_errors(overrides: dict[str, object], env: dict[str, str], message: str) -> None:
     with pytest.raises(SettingsError, match=message) as raised:
         load_settings(overrides, env=env)
     assert "\n" not in str(raised.value)
@@ -143,11 +145,11 @@ def test_a_secret_is_never_shown() -> None:
 
 
 @pytest.mark.parametrize(("value", "safe"), [("1", True), ("true", True), ("0", False), ("", False)])
-def test_safe_is_read_from_the_environment(value: str, safe: bool) -> None:
+def test_safe_mode_is_read_from_the_environment(value: str, safe: bool) -> None:
     assert read_layers(env={"PINCITE_SAFE": value}).safe is safe
 
 
-def test_an_empty_value_in_the_environment_stands_for_none() -> None:
+def test_an_empty_environment_variable_counts_as_unset() -> None:
     env = {"PINCITE_LLM__TEMPERATURE": "", "LLM_MODEL": "m", "PINCITE_LLM__MODEL": ""}
     settings = load_settings(env=env)
     assert (settings.llm.temperature, settings.llm.model) == (None, "m")

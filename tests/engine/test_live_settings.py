@@ -210,23 +210,23 @@ def test_tools_that_a_document_is_made_with_are_kept_until_it_is_done(
         ({"llm.api_key": "canary"}, "secrets are never stored"),
         ({"server.port": 1}, "only when a process starts"),
         ({"data": "/x"}, "only when a process starts"),
-        ({"embedding.path": "/x"}, "reaches out of the library"),
-        ({"rerank.path": "/x"}, "reaches out of the library"),
+        ({"embedding.path": "/x"}, "outside the library"),
+        ({"rerank.path": "/x"}, "outside the library"),
         ({"rerank.api_key": "canary"}, "secrets are never stored"),
         ({"rerank.base_url": "http://me:canary@127.0.0.1"}, "holds a password"),
         ({"rag.reranker": "cross_encoder"}, "needs rerank.path"),
-        ({"rag.reranker": "rerank_api"}, "rerank.base_url must be an address"),
-        ({"rag.reranker": "rerank_api", "rerank.base_url": "http://x", "rerank.shape": "jina"}, "needs rerank.model"),
+        ({"rag.reranker": "rerank_api"}, "rerank.base_url must be a URL"),
+        ({"rag.reranker": "rerank_api", "rerank.base_url": "http://x", "rerank.shape": "jina"}, "set rerank.model"),
         ({"llm.provider": "os.path"}, "takes a dotted path only from the environment"),
         ({"rag.reranker": "some.package"}, "takes a dotted path only from the environment"),
         ({"llm.provider": "nobody"}, "there is no llm called 'nobody'"),
         ({"rag.reranker": "nobody"}, "there is no reranker called 'nobody'"),
-        ({"llm.provider": "openai_compatible", "llm.base_url": "ftp://x"}, "base_url must be an address"),
+        ({"llm.provider": "openai_compatible", "llm.base_url": "ftp://x"}, "base_url must be a URL"),
         ({"llm.model": "a\0b"}, "cannot be stored"),
         ({"llm.base_url": "http://me:canary@127.0.0.1/v1"}, "holds a password"),
         ({"llm.base_url": "http://127.0.0.1/v1?key=canary"}, "holds a password or a query"),
-        ({"llm.base_url": "http://[x"}, "base_url must be an address"),
-        ({"llm.base_url": "http://127.0.0.1:99999/v1"}, "base_url must be an address"),
+        ({"llm.base_url": "http://[x"}, "base_url must be a URL"),
+        ({"llm.base_url": "http://127.0.0.1:99999/v1"}, "base_url must be a URL"),
         ({"rag.alpha": float("nan")}, "'rag.alpha' must be a number from 0 to 1"),
         ({"category_labels": {"a": "b\0"}}, "cannot be stored"),
     ],
@@ -417,14 +417,14 @@ def test_a_profile_in_a_request_changes_that_request_alone(open_pincite: Open, t
             assert (found.strategy, found.rag.top_k) == ("dense_only", 5)
             assert [note.reason.partition(";")[0] for note in found.degraded] == [
                 "the profile zoeflow is made for a model of openrouter.ai to write",
-                "the profile zoeflow is made for text-embedding-3-small to embed, which is not configured",
+                "the profile zoeflow is made for the embedding model text-embedding-3-small, which is not configured",
             ]
             found = await pincite.search(Question("cats purr", profile="zoeflow", strategy="lexical_only"))
             assert found.strategy == "lexical_only"
             answer = await pincite.ask(Question("Why do cats purr?", profile="five-stage"))
             assert {note.stage for note in answer.degraded} == {"profile"}
             reason = answer.degraded[0].reason
-            assert "llama-3.1-8b-instant to write, which is not configured; extractive is used" in reason
+            assert "the language model llama-3.1-8b-instant, which is not configured; extractive is used" in reason
             with pytest.raises(Invalid, match="there is no profile 'nobody'"):
                 await pincite.search(Question("cats", profile="nobody"))
             assert pincite.settings is before

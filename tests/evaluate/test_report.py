@@ -37,7 +37,7 @@ def test_figures_are_the_same_as_json(tmp_path: Path) -> None:
 
 
 def test_a_place_that_takes_no_report_is_refused_beforehand(tmp_path: Path) -> None:
-    with pytest.raises(Invalid, match=r"\.md or a \.json"):
+    with pytest.raises(Invalid, match=r"\.md or \.json"):
         check_report(tmp_path / "r.txt")
     with pytest.raises(Invalid, match="no folder"):
         check_report(tmp_path / "none" / "r.md")

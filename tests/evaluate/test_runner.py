@@ -10,7 +10,7 @@ import pytest
 from pincite.config.settings import Settings
 from pincite.config.sources import with_values
 from pincite.core.documents.document import Progress
-from pincite.evaluate.runner import Response, ask_all, counted, depth, percentile
+from pincite.evaluate.runner import Response, ask_all, count_notes, percentile, search_depth
 
 
 def test_questions_are_asked_in_order_with_the_settings_given(open_pincite: Callable[..., Any], tmp_path: Path) -> None:
@@ -43,11 +43,11 @@ def test_questions_are_asked_in_order_with_the_settings_given(open_pincite: Call
     ("candidates", "top_k", "expected"), [(100, 10, 100), (20, 5, 20), (5, 10, 10), (1000, 10, 100)]
 )
 def test_looking_deeper_never_widens_the_search_itself(candidates: int, top_k: int, expected: int) -> None:
-    assert depth(with_values(Settings(), {"rag.candidates": candidates, "rag.top_k": top_k})) == expected
+    assert search_depth(with_values(Settings(), {"rag.candidates": candidates, "rag.top_k": top_k})) == expected
 
 
 def test_what_was_missing_is_told_once_with_how_often() -> None:
-    assert counted(["a", "b", "a"]) == ("a (2 times)", "b")
+    assert count_notes(["a", "b", "a"]) == ("a (2 times)", "b")
 
 
 def test_percentiles_are_values_that_occurred() -> None:

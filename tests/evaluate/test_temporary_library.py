@@ -7,7 +7,7 @@ import pytest
 
 from pincite.config.settings import Settings
 from pincite.errors import Invalid
-from pincite.evaluate.temporary_library import DONE, Corpus, library_of
+from pincite.evaluate.temporary_library import DONE_FILE, Corpus, temporary_library
 from pincite.evaluate.variants import read_variants
 
 [VARIANT] = read_variants(
@@ -20,7 +20,7 @@ def test_what_cannot_be_taken_in_is_told_each_time_and_nothing_stays_of_a_passin
     corpus = Corpus("some", {"0.md": "Cats purr all day.\n", "1.md": " \n"}, "f")
 
     async def opened(keep: Path | None) -> tuple[Path, tuple[str, ...], int]:
-        async with library_of(corpus, VARIANT, keep=keep, report=lambda _p: None) as (pincite, left_out):
+        async with temporary_library(corpus, VARIANT, keep=keep, report=lambda _p: None) as (pincite, left_out):
             return pincite.settings.data, left_out, len(await pincite.documents.all())
 
     place, left_out, documents = asyncio.run(opened(None))
@@ -28,14 +28,14 @@ def test_what_cannot_be_taken_in_is_told_each_time_and_nothing_stays_of_a_passin
     assert "1.md" in left_out[0]
     assert not place.exists()
     kept, first, _ = asyncio.run(opened(tmp_path))
-    assert (kept / DONE).exists()
+    assert (kept / DONE_FILE).exists()
     assert asyncio.run(opened(tmp_path)) == (kept, first, 1)
 
 
 @pytest.mark.slow
 def test_a_set_of_which_nothing_can_be_read_is_refused(tmp_path: Path) -> None:
     async def opened() -> None:
-        async with library_of(Corpus("none", {"0.md": " \n"}, "f"), VARIANT, keep=None, report=lambda _p: None):
+        async with temporary_library(Corpus("none", {"0.md": " \n"}, "f"), VARIANT, keep=None, report=lambda _p: None):
             raise AssertionError("there is nothing in it")
 
     with pytest.raises(Invalid, match="none of the set's documents"):

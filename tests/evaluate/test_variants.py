@@ -4,14 +4,14 @@ import pytest
 
 from pincite.config.settings import Settings
 from pincite.errors import Invalid
-from pincite.evaluate.variants import AS_IT_IS, read_variants
+from pincite.evaluate.variants import UNCHANGED, read_variants
 
 BASE = Settings()
 
 
 def test_one_thing_alone_is_compared_with_what_is() -> None:
     first, second = read_variants(["rag.alpha=.3"], BASE, {})
-    assert (first.name, first.settings.rag.alpha) == (AS_IT_IS, 0.5)
+    assert (first.name, first.settings.rag.alpha) == (UNCHANGED, 0.5)
     assert (second.name, second.settings.rag.alpha) == ("rag.alpha=.3", 0.3)
 
 
@@ -41,7 +41,7 @@ def test_what_acts_on_indexing_asks_for_an_index_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("texts", "told"),
     [
-        (["alpha"], "takes profile=NAME or KEY=VALUE"),
+        (["alpha"], "needs profile=NAME or KEY=VALUE"),
         (["rag.alfa=1"], "no setting 'rag.alfa'"),
         (["rag.alpha=7"], "rag.alpha"),
         (["profile=nobody"], "no profile 'nobody'"),

@@ -112,7 +112,7 @@ def opened(database_url: str, folder: Path) -> Iterator[Bench]:
     (folder / "leave.md").write_text(LEAVE, encoding="utf-8")
     with StubLLM() as stub, asyncio.Runner() as runner, pytest.MonkeyPatch.context() as patch:
         read_in_this_process(patch)
-        patch.setattr(facts, "MEET_S", 0.8)
+        patch.setattr(facts, "DISCOVERY_TIMEOUT_S", 0.8)
         patch.setitem(
             calibration.KNOWN, "e", calibration.FITTED
         )  # no calibration calls, so that only calls of questions are counted

@@ -41,7 +41,7 @@ def test_the_breaker_opens_for_a_server_that_keeps_failing(bench: Bench) -> None
     bench.play("500@3-", embedding__provider="scripted")  # the list of models and the rewriting succeed
     first, second, third = (bench.ask() for _ in range(3))
     assert [one.calls[CHAT] for one in (first, second, third)] == [5, 1, 0]  # 1 + 4 tries, the fifth failure, none
-    assert "left alone" in third.reasons
+    assert "times in a row" in third.reasons
     assert {one.answer.metadata.model for one in (first, second, third)} == {"extractive"}
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pincite.stub.faults import FAULTS, HARMLESS
+from pincite.stub.faults import FAULTS, HARMLESS_FAULTS
 
 from .bench import WRITTEN, Bench
 
@@ -30,7 +30,7 @@ TABLE = table()
 def cases() -> Iterator[str]:
     """Each fault at each call, once and lasting; harmless faults at all calls together."""
     for fault in TABLE:
-        if fault in HARMLESS:
+        if fault in HARMLESS_FAULTS:
             yield f"{fault}@1-"
         else:
             yield from (f"{fault}@{number}{to}" for number in range(1, 5) for to in ("", "-"))

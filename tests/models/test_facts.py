@@ -95,12 +95,23 @@ def test_what_is_special_about_some() -> None:
 @pytest.mark.parametrize(
     ("model", "way"),
     [
-        ("gpt-4o", ""), ("gpt-5-mini", "effort"), ("o3", "effort"), ("gpt-oss:20b", "effort"), ("qwen3:8b", "switch"),
-        ("deepseek-r1:7b", "always"), ("claude-3-5-sonnet-20241022", ""), ("claude-3-7-sonnet-20250219", "budget"),
-        ("claude-opus-4-20250514", "budget"), ("anthropic/claude-sonnet-4.5", "budget"), ("claude-opus-4-6", "adaptive"),
-        ("claude-opus-4-7", "adaptive"), ("claude-4.7-opus", "adaptive"), ("llama3.1", ""), ("stub-1", ""),
+        ("gpt-4o", ""),
+        ("gpt-5-mini", "effort"),
+        ("o3", "effort"),
+        ("gpt-oss:20b", "effort"),
+        ("qwen3:8b", "switch"),
+        ("deepseek-r1:7b", "always"),
+        ("claude-3-5-sonnet-20241022", ""),
+        ("claude-3-7-sonnet-20250219", "budget"),
+        ("claude-opus-4-20250514", "budget"),
+        ("anthropic/claude-sonnet-4.5", "budget"),
+        ("claude-opus-4-6", "adaptive"),
+        ("claude-opus-4-7", "adaptive"),
+        ("claude-4.7-opus", "adaptive"),
+        ("llama3.1", ""),
+        ("stub-1", ""),
     ],
-)  # fmt: skip
+)
 def test_how_a_model_is_made_to_think_is_known_by_its_name(model: str, way: str) -> None:
     assert facts_of(model).thinking == way
 
@@ -154,9 +165,9 @@ def test_a_server_that_does_not_say_is_left_alone_for_a_while(monkeypatch: pytes
     known = ServerModelInfo("", 0, hotel)
     asyncio.run(known.meet())
     asyncio.run(known.meet())
-    assert (known.model, known.window, hotel.asked) == ("", models.WINDOW, 1)
+    assert (known.model, known.window, hotel.asked) == ("", models.DEFAULT_WINDOW, 1)
     hotel.closed = False
-    monkeypatch.setattr(models, "MEET_AGAIN_S", -1.0)
+    monkeypatch.setattr(models, "DISCOVERY_RETRY_S", -1.0)
     known._again_at = 0.0
     asyncio.run(known.meet())
     assert (known.model, known.window) == ("m", 1000)
@@ -176,12 +187,12 @@ def test_whoever_must_write_asks_all_the_same_and_hears_why_not() -> None:
 
 
 def test_a_server_that_answered_is_not_asked_again_whatever_it_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(models, "MEET_AGAIN_S", -1.0)
+    monkeypatch.setattr(models, "DISCOVERY_RETRY_S", -1.0)
     hotel = Hotel(Offered("other", 1000))
     known = ServerModelInfo("m", 0, hotel)
     for _ in range(3):
         asyncio.run(known.meet())
-    assert (known.window, hotel.asked) == (models.WINDOW, 1)
+    assert (known.window, hotel.asked) == (models.DEFAULT_WINDOW, 1)
 
 
 def test_nobody_who_knows_the_models_name_waits_for_another_to_ask() -> None:

@@ -92,7 +92,7 @@ def test_a_reranker_gets_its_settings_and_the_policies_around_it(tmp_path: Path)
     assert box.kit(chosen(**server, rerank__timeout_s=3)) is not one
     assert rerank_address(chosen(**server)) == "http://127.0.0.1:9"
     assert rerank_address(chosen(rerank__base_url="http://127.0.0.1:9")) == ""
-    with pytest.raises(SettingsError, match=r"needs rerank\.model"):
+    with pytest.raises(SettingsError, match=r"set rerank\.model"):
         box.kit(chosen(**server, rerank__shape="jina"))
     with pytest.raises(SettingsError, match=r"there is no model\.onnx in"):
         box.kit(chosen(rag__reranker="cross_encoder", rerank__path=str(tmp_path)))

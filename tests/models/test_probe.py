@@ -3,7 +3,7 @@ import asyncio
 import pytest
 
 from pincite.models import probe
-from pincite.models.probe import probe_embedder, probe_llm, try_reranker
+from pincite.models.probe import probe_embedder, probe_llm, probe_reranker
 from pincite.outbound.llm.hosted import Options as ServedOptions
 from pincite.providers.openai_compatible import make_llm
 from pincite.providers.scripted import Options, ScriptedEmbedder, ScriptedLLM, ScriptedReranker
@@ -27,7 +27,7 @@ def test_why_a_model_does_not_answer_is_told() -> None:
 
 
 def test_nobody_is_waited_for_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probe, "TRY_S", 0.1)
+    monkeypatch.setattr(probe, "PROBE_TIMEOUT_S", 0.1)
     with model_server() as server:
         server.replies["/v1/chat/completions"] = Reply((), hangs=True)
         tried = asyncio.run(probe_llm(make_llm(ServedOptions(base_url=f"{server.url}/v1", model="m", window=1000))))
@@ -41,6 +41,6 @@ def test_an_embedder_is_tried_too() -> None:
 
 
 def test_a_reranker_is_tried_too() -> None:
-    assert asyncio.run(try_reranker(ScriptedReranker(Options()))).error == ""
-    tried = asyncio.run(try_reranker(ScriptedReranker(Options(fail="down"))))
+    assert asyncio.run(probe_reranker(ScriptedReranker(Options()))).error == ""
+    tried = asyncio.run(probe_reranker(ScriptedReranker(Options(fail="down"))))
     assert (tried.error, tried.code) == ("down", "provider_error")

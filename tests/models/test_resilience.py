@@ -11,10 +11,10 @@ from pincite.core.request_context import deadline
 from pincite.core.traces import recording
 from pincite.errors import ProviderBusy, ProviderError, ProviderRefused
 from pincite.models import resilience
-from pincite.models.resilience import Breaker, Clock, Patience, Policies, guarded, retried, timed
+from pincite.models.resilience import Breaker, Clock, Policies, Timeouts, with_breaker, with_retries, with_timeout
 
 RULES = Resilience()
-LONG = Patience(60, 120, "llm")
+LONG = Timeouts(60, 120, "llm")
 BUSY = ProviderBusy("busy")
 
 Script = Sequence[Any]
@@ -67,28 +67,28 @@ def read(source: Callable[[], AsyncGenerator[str, None]]) -> list[str]:
 def test_what_failed_for_the_moment_is_tried_three_times_more_with_growing_waits() -> None:
     service, t = Service([BUSY]), Time()
     with pytest.raises(ProviderBusy, match="busy; tried 4 times"):
-        read(lambda: retried(service, "it", RULES, 120, t.clock))
+        read(lambda: with_retries(service, "it", RULES, 120, t.clock))
     assert (service.calls, t.waits) == (4, [1.0, 2.0, 4.0])
 
 
 def test_waits_are_capped_and_up_to_a_quarter_longer() -> None:
     service, t = Service([BUSY]), Time(chance=1.0)
     with pytest.raises(ProviderBusy):
-        read(lambda: retried(service, "it", Resilience(retries=5), 120, t.clock))
+        read(lambda: with_retries(service, "it", Resilience(retries=5), 120, t.clock))
     assert t.waits == [1.25, 2.5, 5.0, 10.0, 12.5]
 
 
 def test_the_second_try_may_work() -> None:
     service, t = Service([BUSY], ["a", "b"]), Time()
     with recording() as kept:
-        assert read(lambda: retried(service, "it", RULES, 120, t.clock)) == ["a", "b"]
+        assert read(lambda: with_retries(service, "it", RULES, 120, t.clock)) == ["a", "b"]
     assert [(one.attributes["attempt"], one.error is None) for one in kept.spans] == [(1, False), (2, True)]
 
 
 @pytest.mark.parametrize(("asked", "waited"), [(3.0, 3.0), (0.0, 0.0), (60.0, 10.0)])
 def test_a_wait_that_is_asked_for_is_kept_up_to_the_cap(asked: float, waited: float) -> None:
     service, t = Service([ProviderBusy("busy", retry_after_s=asked)], ["a"]), Time()
-    assert read(lambda: retried(service, "it", RULES, 120, t.clock)) == ["a"]
+    assert read(lambda: with_retries(service, "it", RULES, 120, t.clock)) == ["a"]
     assert t.waits == [waited]
 
 
@@ -96,7 +96,7 @@ def test_a_wait_that_is_asked_for_is_kept_up_to_the_cap(asked: float, waited: fl
 def test_what_another_try_would_not_mend_fails_at_once(error: ProviderError) -> None:
     service, t = Service([error]), Time()
     with pytest.raises(ProviderError, match=f"^{error}$"):
-        read(lambda: retried(service, "it", RULES, 120, t.clock))
+        read(lambda: with_retries(service, "it", RULES, 120, t.clock))
     assert (service.calls, t.waits) == (1, [])
 
 
@@ -106,7 +106,7 @@ def test_nothing_is_tried_again_after_the_first_item() -> None:
     seen: list[str] = []
 
     async def go() -> None:
-        async for item in retried(service, "it", RULES, 120, t.clock):
+        async for item in with_retries(service, "it", RULES, 120, t.clock):
             seen.append(item)
 
     with pytest.raises(ProviderBusy):
@@ -117,7 +117,7 @@ def test_nothing_is_tried_again_after_the_first_item() -> None:
 def test_no_wait_goes_past_the_time_there_is() -> None:
     service, t = Service([BUSY]), Time()
     with pytest.raises(ProviderBusy):
-        read(lambda: retried(service, "it", RULES, 2.5, t.clock))
+        read(lambda: with_retries(service, "it", RULES, 2.5, t.clock))
     assert (service.calls, t.waits) == (2, [1.0])
 
 
@@ -126,43 +126,43 @@ def test_no_wait_goes_past_the_questions_deadline() -> None:
     deadline.set(time.monotonic() + 1.0)
     try:
         with pytest.raises(ProviderBusy):
-            read(lambda: retried(service, "it", RULES, 120, t.clock))
+            read(lambda: with_retries(service, "it", RULES, 120, t.clock))
     finally:
         deadline.set(None)
     assert (service.calls, t.waits) == (1, [])
 
 
 @pytest.mark.parametrize(
-    ("script", "patience", "words"),
+    ("script", "timeouts", "words"),
     [
-        ([30.0, "a"], Patience(0.02, 60, "llm"), r"did not begin within 0\.02 s \(llm\.first_token_timeout_s\)"),
-        (["a", 30.0, "b"], Patience(0.02, 0.1, "llm"), r"took longer than 0\.1 s \(llm\.timeout_s\)"),
+        ([30.0, "a"], Timeouts(0.02, 60, "llm"), r"sent nothing within 0\.02 s \(llm\.first_token_timeout_s\)"),
+        (["a", 30.0, "b"], Timeouts(0.02, 0.1, "llm"), r"took longer than 0\.1 s \(llm\.timeout_s\)"),
     ],
 )
-def test_a_service_that_takes_too_long_is_given_up_and_hung_up(script: Script, patience: Patience, words: str) -> None:
+def test_a_service_that_takes_too_long_is_given_up_and_hung_up(script: Script, timeouts: Timeouts, words: str) -> None:
     service = Service(script)
     with pytest.raises(ProviderError, match=words) as raised:
-        read(lambda: timed(service, "it", patience))
+        read(lambda: with_timeout(service, "it", timeouts))
     assert not isinstance(raised.value, ProviderBusy)
     assert service.closed == 1
 
 
 def test_a_service_never_takes_all_the_time_a_question_has(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert resilience.KEPT_BACK > 0
-    monkeypatch.setattr(resilience, "KEPT_BACK", 0.95)  # a wide margin, for machines that have much else to do
+    assert resilience.RESERVED_SHARE > 0
+    monkeypatch.setattr(resilience, "RESERVED_SHARE", 0.95)  # a wide margin, for machines that have much else to do
     service = Service([30.0])
     end = time.monotonic() + 2.0
     deadline.set(end)
     try:
         with pytest.raises(ProviderError, match=r"llm\.question_timeout_s"):
-            read(lambda: timed(service, "it", LONG))
+            read(lambda: with_timeout(service, "it", LONG))
         assert time.monotonic() < end
     finally:
         deadline.set(None)
 
 
 def call(breaker: Breaker, service: Service) -> list[str]:
-    return read(lambda: guarded(service, "it", breaker))
+    return read(lambda: with_breaker(service, "it", breaker))
 
 
 def opened(t: Time, service: Service) -> Breaker:
@@ -177,7 +177,7 @@ def test_after_five_failures_in_a_row_nobody_is_asked_for_thirty_seconds() -> No
     service, t = Service([BUSY]), Time()
     breaker = opened(t, service)
     t.now += 29
-    with pytest.raises(ProviderError, match="failed 5 times in a row and is left alone; it is tried again in 1 s"):
+    with pytest.raises(ProviderError, match="failed 5 times in a row; the next attempt is in 1 s"):
         call(breaker, service)
     assert service.calls == 5
 
@@ -189,7 +189,7 @@ def test_one_call_tries_it_again_and_the_others_wait_for_what_it_finds() -> None
 
     async def go() -> None:
         async def one() -> list[str]:
-            return [item async for item in guarded(service, "it", breaker)]
+            return [item async for item in with_breaker(service, "it", breaker)]
 
         results = await asyncio.gather(*(one() for _ in range(4)), return_exceptions=True)
         assert results[0] == ["a"]
@@ -206,7 +206,7 @@ def test_a_try_that_fails_leaves_it_alone_again() -> None:
     t.now += 31
     with pytest.raises(ProviderError, match=r"^busy"):
         call(breaker, service)
-    with pytest.raises(ProviderError, match="left alone"):
+    with pytest.raises(ProviderError, match="times in a row"):
         call(breaker, service)
     assert service.calls == 6
 
@@ -218,7 +218,7 @@ def test_a_try_that_was_cancelled_lets_the_next_one_through() -> None:
 
     async def cancelled() -> None:
         async with asyncio.timeout(0.02):
-            async for _ in guarded(service, "it", breaker):
+            async for _ in with_breaker(service, "it", breaker):
                 pass
 
     with pytest.raises(TimeoutError):
@@ -244,16 +244,16 @@ def test_an_answer_that_breaks_off_is_a_failure_and_no_success() -> None:
     for _ in range(5):
         with pytest.raises(ProviderError, match="cut"):
             call(breaker, service)
-    with pytest.raises(ProviderError, match="left alone"):
+    with pytest.raises(ProviderError, match="times in a row"):
         call(breaker, service)
 
 
 def test_with_everything_around_it_a_storm_reaches_the_service_five_times() -> None:
     service, t = Service([BUSY]), Time()
-    steadied = Policies("it", RULES, t.clock)
+    policies = Policies("it", RULES, t.clock)
     for _ in range(3):
         with pytest.raises(ProviderError):
-            read(lambda: steadied.around(service, LONG))
+            read(lambda: policies.stream(service, LONG))
     assert service.calls == 5
     assert t.waits == [1.0, 2.0, 4.0, 1.0]
 
@@ -267,7 +267,7 @@ def test_a_call_of_one_value_gets_the_same() -> None:
             raise BUSY
         return 7
 
-    assert asyncio.run(Policies("it", RULES, t.clock).once(once, LONG)) == 7
+    assert asyncio.run(Policies("it", RULES, t.clock).call(once, LONG)) == 7
     assert t.waits == [1.0]
 
 
@@ -275,7 +275,7 @@ def test_whoever_leaves_closes_the_stream_at_the_source() -> None:
     service = Service(["a", "b", "c"])
 
     async def go() -> None:
-        async with aclosing(Policies("it", RULES).around(service, LONG)) as items:
+        async with aclosing(Policies("it", RULES).stream(service, LONG)) as items:
             assert await anext(items) == "a"
         assert service.closed == 1
 
@@ -293,7 +293,7 @@ def test_a_further_try_has_only_the_time_the_one_before_left() -> None:
             raise BUSY
         yield "late"
 
-    around = Policies("it", Resilience(backoff_s=0), Time().clock).around
+    stream = Policies("it", Resilience(backoff_s=0), Time().clock).stream
     with pytest.raises(ProviderError, match=r"took longer than 0.4 s$"):
-        read(lambda: around(service, Patience(0.4, 0.4, setting="")))
+        read(lambda: stream(service, Timeouts(0.4, 0.4, setting="")))
     assert tries == 2

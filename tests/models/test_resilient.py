@@ -8,19 +8,19 @@ from pincite.core.protocols import LLM, Discoverable, Embedder, Offered, Reranke
 from pincite.core.query.prompt import Message, Prompt, StreamPart
 from pincite.core.query.question import Sampling
 from pincite.errors import ProviderBusy, ProviderError, ProviderRefused
-from pincite.models.resilience import Clock, Patience, Policies
+from pincite.models.resilience import Clock, Policies, Timeouts
 from pincite.models.resilient import FallbackLLM, ResilientEmbedder, ResilientLLM, ResilientReranker, close
 from pincite.providers.scripted import Options, ScriptedEmbedder, ScriptedReranker
 
 PROMPT = Prompt("q", (Message("user", "q"),), (), 100, Sampling(model="wished", temperature=0.1))
-PATIENCE = Patience(60, 120, "llm")
+TIMEOUTS = Timeouts(60, 120, "llm")
 
 
 async def at_once(_seconds: float) -> None:
     """Waits for nobody."""
 
 
-def steadied() -> Policies:
+def policies() -> Policies:
     return Policies("it", Resilience(), Clock(sleep=at_once))
 
 
@@ -63,25 +63,25 @@ def written(llm: LLM) -> list[StreamPart]:
     return asyncio.run(go())
 
 
-def test_a_steadied_model_is_tried_again_until_its_first_word() -> None:
+def test_a_resilient_model_is_tried_again_until_its_first_word() -> None:
     busy, cut = Writer("a", ProviderBusy("busy")), Writer("a", "half ", ProviderBusy("cut"))
     with pytest.raises(ProviderBusy, match="tried 4 times"):
-        written(ResilientLLM(busy, steadied(), PATIENCE))
+        written(ResilientLLM(busy, policies(), TIMEOUTS))
     with pytest.raises(ProviderBusy, match=r"^cut$"):
-        written(ResilientLLM(cut, steadied(), PATIENCE))
+        written(ResilientLLM(cut, policies(), TIMEOUTS))
     assert (len(busy.prompts), len(cut.prompts)) == (4, 1)
 
 
-def test_a_steadied_model_is_what_it_was() -> None:
+def test_a_resilient_model_is_what_it_was() -> None:
     inner = HostedWriter("a", "x")
-    llm = ResilientLLM(inner, steadied(), PATIENCE)
+    llm = ResilientLLM(inner, policies(), TIMEOUTS)
     assert isinstance(llm, LLM)
     assert isinstance(llm, Discoverable)
     asyncio.run(llm.meet())
     assert (llm.name, llm.window, asyncio.run(llm.list_models())) == ("a", 4242, [Offered("a")])
     asyncio.run(llm.close())
     assert inner.closed
-    plain = ResilientLLM(Writer("b"), steadied(), PATIENCE)
+    plain = ResilientLLM(Writer("b"), policies(), TIMEOUTS)
     asyncio.run(plain.meet())
     assert asyncio.run(plain.list_models()) == []
 
@@ -152,9 +152,9 @@ class Flaky(ScriptedEmbedder):
         return await super().embed(texts, as_query=as_query)
 
 
-def test_a_steadied_embedder_is_tried_again_and_is_what_it_was() -> None:
+def test_a_resilient_embedder_is_tried_again_and_is_what_it_was() -> None:
     inner = Flaky(Options())
-    embedder = ResilientEmbedder(inner, steadied(), 30.0, 10)
+    embedder = ResilientEmbedder(inner, policies(), 30.0, 10)
     assert isinstance(embedder, Embedder)
     assert asyncio.run(embedder.embed(["cats"], as_query=True)) == asyncio.run(inner.embed(["cats"], as_query=True))
     assert (embedder.name, embedder.dimensions, embedder.local) == (inner.name, inner.dimensions, inner.local)
@@ -162,12 +162,12 @@ def test_a_steadied_embedder_is_tried_again_and_is_what_it_was() -> None:
     asyncio.run(embedder.close())
 
 
-def test_a_steadied_reranker_scores_and_fails_as_before() -> None:
-    reranker = ResilientReranker(ScriptedReranker(Options()), steadied(), PATIENCE)
+def test_a_resilient_reranker_scores_and_fails_as_before() -> None:
+    reranker = ResilientReranker(ScriptedReranker(Options()), policies(), TIMEOUTS)
     assert isinstance(reranker, Reranker)
     assert asyncio.run(reranker.score("cats purr", ["cats", "dogs"])) == [0.5, 0.0]
     with pytest.raises(ProviderError, match="down"):
-        asyncio.run(ResilientReranker(ScriptedReranker(Options(fail="down")), steadied(), PATIENCE).score("q", ["a"]))
+        asyncio.run(ResilientReranker(ScriptedReranker(Options(fail="down")), policies(), TIMEOUTS).score("q", ["a"]))
     asyncio.run(reranker.close())
 
 

@@ -14,7 +14,7 @@ from pydantic import SecretStr
 
 from pincite.core.request_context import request_id
 from pincite.errors import ProviderBusy, ProviderError, ProviderRefused, SettingsError
-from pincite.outbound.client import LONGEST_LINE, Server, complaint, lines
+from pincite.outbound.client import MAX_EVENT_BYTES, Server, error_details, iter_lines
 from tests.model_server import ModelServer, Reply, as_json, model_server, sse
 
 
@@ -49,7 +49,7 @@ def split_lines(chunks: Sequence[bytes]) -> list[str]:
             yield chunk
 
     async def go() -> list[str]:
-        return [line async for line in lines(source())]
+        return [line async for line in iter_lines(source())]
 
     return asyncio.run(go())
 
@@ -70,7 +70,7 @@ def test_lines_are_byte_exact_one_byte_at_a_time() -> None:
 
 def test_a_line_without_an_end_is_not_read_for_ever() -> None:
     with pytest.raises(ProviderError, match="a line of more than"):
-        split_lines([b"x" * (LONGEST_LINE + 1)])
+        split_lines([b"x" * (MAX_EVENT_BYTES + 1)])
 
 
 def test_events_come_as_objects_whatever_stands_between_them(there: ModelServer) -> None:
@@ -124,7 +124,7 @@ def test_a_server_that_does_not_stream_is_understood_too(there: ModelServer) -> 
         (b"data: {not json\n\n", "not a JSON object"),
         (b"data: 5\n\n", "not a JSON object"),
         (b"{not json\n", "not a JSON object"),
-        (b'data: {"n": ', "broke off in the middle of an event"),
+        (b'data: {"n": ', "closed the connection in the middle of an event"),
     ],
 )
 def test_rubbish_in_a_stream_is_an_error_that_no_further_try_would_mend(
@@ -140,13 +140,13 @@ def test_a_connection_cut_before_the_first_byte_is_worth_another_try_and_one_cut
 ) -> None:
     with pytest.raises(ProviderBusy, match="cannot be reached"):
         streamed(there, Reply((), cut=True))
-    with pytest.raises(ProviderError, match="broke off in the middle") as raised:
+    with pytest.raises(ProviderError, match="in the middle") as raised:
         streamed(there, Reply((b": a comment, no event\n",), cut=True))
     assert not isinstance(raised.value, ProviderBusy)
 
 
 def test_a_server_that_hangs_or_is_not_there(there: ModelServer) -> None:
-    with pytest.raises(ProviderError, match="took too long") as raised:
+    with pytest.raises(ProviderError, match="did not respond in time") as raised:
         streamed(there, Reply((), hangs=True), timeout_s=0.2)
     assert not isinstance(raised.value, ProviderBusy)
     with pytest.raises(ProviderBusy, match=r"cannot be reached .*llm\.base_url"):
@@ -156,14 +156,24 @@ def test_a_server_that_hangs_or_is_not_there(there: ModelServer) -> None:
 @pytest.mark.parametrize(
     ("status", "body", "kind", "words"),
     [
-        (400, {"error": {"message": "bad"}}, ProviderRefused, r"did not take the request \(HTTP 400: bad\)"),
-        (401, {"error": {"message": "wrong key hush-hush"}}, ProviderRefused, r"refused the key .* set llm\.api_key"),
-        (402, {}, ProviderRefused, "out of quota"),
+        (400, {"error": {"message": "bad"}}, ProviderRefused, r"rejected the request \(HTTP 400: bad\)"),
+        (
+            401,
+            {"error": {"message": "wrong key hush-hush"}},
+            ProviderRefused,
+            r"rejected the API key .* set llm\.api_key",
+        ),
+        (402, {}, ProviderRefused, "quota of the account is used up"),
         (404, {"error": "model 'm' not found"}, ProviderRefused, r"does not know the model 'm' .* change llm\.model"),
         (404, "<html>", ProviderRefused, r"check llm\.base_url"),
         (302, {}, ProviderRefused, r"check llm\.base_url"),
-        (429, {"error": {"message": "slow down"}}, ProviderBusy, r"too busy.*\(HTTP 429: slow down\)"),
-        (429, {"error": {"message": "no money", "code": "insufficient_quota"}}, ProviderRefused, "out of quota"),
+        (429, {"error": {"message": "slow down"}}, ProviderBusy, r"overloaded.*\(HTTP 429: slow down\)"),
+        (
+            429,
+            {"error": {"message": "no money", "code": "insufficient_quota"}},
+            ProviderRefused,
+            "quota of the account is used up",
+        ),
         (500, {"error": {"message": "out of hush-hush"}}, ProviderBusy, r"failed \(HTTP 500: out of …\)"),
         (503, [], ProviderBusy, "HTTP 503"),
     ],
@@ -177,7 +187,7 @@ def test_errors_say_what_to_change_and_never_the_key(
 
 
 def test_no_key_at_all_is_told_apart_from_a_wrong_one(there: ModelServer) -> None:
-    with pytest.raises(ProviderRefused, match="asks for a key"):
+    with pytest.raises(ProviderRefused, match="requires an API key"):
         post(there, as_json({}, 401))
 
 
@@ -196,20 +206,20 @@ def test_a_date_to_wait_for_is_understood(there: ModelServer) -> None:
 
 
 def test_what_a_server_repeats_of_the_prompt_is_not_told() -> None:
-    assert complaint({"detail": [{"input": "a secret document"}]}, "") == ("", frozenset())
-    assert complaint("a secret document", "") == ("", frozenset())
-    assert complaint({"error": {"message": "too\nlong", "type": "t", "code": [5]}}, "") == (
+    assert error_details({"detail": [{"input": "a secret document"}]}, "") == ("", frozenset())
+    assert error_details("a secret document", "") == ("", frozenset())
+    assert error_details({"error": {"message": "too\nlong", "type": "t", "code": [5]}}, "") == (
         "too long",
         frozenset({"t"}),
     )
-    assert complaint({"message": "lone \ud800"}, "") == ("lone \ufffd", frozenset())
+    assert error_details({"message": "lone \ud800"}, "") == ("lone \ufffd", frozenset())
 
 
 def test_a_key_is_not_told_wherever_it_stands_in_an_error(there: ModelServer) -> None:
     said = {"error": {"message": "x" * 295 + " hush-hush"}}
     with pytest.raises(ProviderError) as refused:
         post(there, as_json(said, 400), key="hush-hush")
-    reported = server(there, api_key=SecretStr("hush-hush")).reported(said)
+    reported = server(there, api_key=SecretStr("hush-hush")).stream_error(said)
     assert "hus" not in f"{refused.value} {reported}"
     assert "…" in str(reported)
 
@@ -229,9 +239,23 @@ def test_a_password_in_the_address_is_not_shown() -> None:
 
 @pytest.mark.parametrize(
     "address",
-    ["", "ftp://x", "127.0.0.1:8080", "http://", "http://[x", "http://127.0.0.1:99999/v1", "http://h:0", "http://h:x",
-     "http://a b", "http://h/v1\n", "http://h/\x7f", "http://a..b/v1", "http://h/v1?key=hush", "http://h/v1#x"],
-)  # fmt: skip
+    [
+        "",
+        "ftp://x",
+        "127.0.0.1:8080",
+        "http://",
+        "http://[x",
+        "http://127.0.0.1:99999/v1",
+        "http://h:0",
+        "http://h:x",
+        "http://a b",
+        "http://h/v1\n",
+        "http://h/\x7f",
+        "http://a..b/v1",
+        "http://h/v1?key=hush",
+        "http://h/v1#x",
+    ],
+)
 def test_an_address_that_is_none_is_refused_at_the_start(address: str) -> None:
     with pytest.raises(SettingsError, match=r"embedding\.base_url"):
         Server(address, "embedding", 1.0)

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from pincite.outbound.robots import ANYTHING, NOTHING, read_robots
+from pincite.outbound.robots import ALLOW_ALL, DENY_ALL, read_robots
 
 SITE = """\
 User-agent: *
@@ -60,7 +60,7 @@ def test_patterns(rule: str, path: str, allowed: bool):
 
 
 def test_rules_before_any_program_is_named_are_nobody_s():
-    assert read_robots("Disallow: /", "pincite") == ANYTHING
+    assert read_robots("Disallow: /", "pincite") == ALLOW_ALL
 
 
 def test_waits_are_bounded():
@@ -76,5 +76,5 @@ def test_hostile_patterns_take_no_time():
 
 
 def test_a_site_that_forbids_everything_is_left_alone():
-    assert not NOTHING.allows("/")
-    assert not NOTHING.allows("/a/b?c")
+    assert not DENY_ALL.allows("/")
+    assert not DENY_ALL.allows("/a/b?c")

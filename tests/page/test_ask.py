@@ -153,12 +153,12 @@ def test_a_picture_goes_with_a_question_and_is_told(library: Site) -> None:
         take.set_input_files([{"name": "dot.png", "mimeType": "image/png", "buffer": picture}])
         expect(page.locator(".pictures img")).to_have_count(1)
         take.set_input_files([{"name": "no.png", "mimeType": "image/png", "buffer": b"nothing"}])
-        expect(page.get_by_text("no.png is not a picture")).to_be_visible()
+        expect(page.get_by_text("no.png is not a readable image")).to_be_visible()
         with page.expect_request("**/api/v1/chat") as sent:
             ask(page, "What is on the picture?")
         assert sent.value.post_data_json["mode"] == "vision"
         assert sent.value.post_data_json["images"][0].startswith("data:image/png;base64,")
-        expect(page.locator(".turn")).to_contain_text("with one picture")
+        expect(page.locator(".turn")).to_contain_text("with one image")
         expect(page.locator(".pictures")).to_have_count(0)
 
 
@@ -175,7 +175,7 @@ def test_an_answer_is_stopped_retried_and_its_question_edited(library: Site) -> 
         page.get_by_role("button", name="Ask again", exact=True).click()
         expect(page.locator(".turn")).to_have_count(2)
         expect(page.locator(".turn").last.locator(".trust")).to_be_visible()
-        assert "given again" not in page.locator(".turn").last.inner_text()
+        assert "from the cache" not in page.locator(".turn").last.inner_text()
         page.locator(".turn").first.get_by_role("button", name="Edit and ask again").click()
         expect(page.locator("[data-ask]")).to_have_value(CARRY)
         expect(page.locator("[data-ask]")).to_be_focused()
@@ -190,10 +190,10 @@ def test_an_answer_is_copied_with_its_references_rated_and_shared(library: Site)
         assert copied.startswith(CARRY)
         assert "[1] Handbook" in copied
         assert "five vacation days" in copied
-        page.get_by_role("button", name="This helped").click()
-        expect(page.get_by_role("button", name="This helped")).to_have_attribute("aria-pressed", "true")
+        page.get_by_role("button", name="Helpful", exact=True).click()
+        expect(page.get_by_role("button", name="Helpful", exact=True)).to_have_attribute("aria-pressed", "true")
         page.reload()
-        expect(page.get_by_role("button", name="This helped")).to_have_attribute("aria-pressed", "true")
+        expect(page.get_by_role("button", name="Helpful", exact=True)).to_have_attribute("aria-pressed", "true")
         page.get_by_role("button", name="Share by link").click()
         link = page.get_by_role("dialog").get_by_label("Link").input_value()
     with library.door.client() as boss:
@@ -204,7 +204,7 @@ def test_an_answer_is_copied_with_its_references_rated_and_shared(library: Site)
         expect(page.locator(".answer")).to_contain_text("vacation days")
         assert page.locator(".answer button.cite").count() == 0  # bob may not read the handbook
     with library.visit("/share#sh_nothing", expected=("404",)) as page:
-        expect(page.get_by_text("There is no such answer")).to_be_visible()
+        expect(page.get_by_text("Answer not found")).to_be_visible()
 
 
 def test_conversations_are_found_renamed_and_removed(library: Site) -> None:
@@ -220,14 +220,14 @@ def test_conversations_are_found_renamed_and_removed(library: Site) -> None:
         past.get_by_role("link").click()
         expect(page.locator(".turn")).to_contain_text("Where do cars stand?")
         past.hover()
-        past.get_by_role("button", name=re.compile("^More about")).click()
+        past.get_by_role("button", name=re.compile("^Actions for")).click()
         page.get_by_role("menuitem", name="Rename").click()
         page.get_by_role("dialog").get_by_label("Name").fill("Parking")
         page.keyboard.press("Enter")
         expect(past.get_by_role("link", name="Parking")).to_be_visible()
-        past.get_by_role("button", name=re.compile("^More about")).click()
-        page.get_by_role("menuitem", name="Remove").click()
-        page.get_by_role("button", name="Remove for good").click()
+        past.get_by_role("button", name=re.compile("^Actions for")).click()
+        page.get_by_role("menuitem", name="Delete").click()
+        page.get_by_role("button", name="Delete permanently").click()
         expect(past).to_have_count(0)
         page.get_by_label("Search conversations").fill("")
         expect(past).to_have_count(1)
@@ -244,7 +244,7 @@ def test_a_question_is_asked_of_what_was_chosen(library: Site) -> None:
         assert sent.value.post_data_json["folder"] == "observatory"
         assert "five vacation days" not in page.locator(".answer").inner_text()
         page.get_by_role("button", name="observatory").click()
-        page.get_by_role("dialog").get_by_role("button", name="Ask of everything").click()
+        page.get_by_role("dialog").get_by_role("button", name="Search all documents").click()
         page.get_by_label("Search by name").fill("notes")
         page.get_by_role("checkbox", name="notes").check()
         page.get_by_label("As of").fill("2020-01-31")

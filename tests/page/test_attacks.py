@@ -77,7 +77,7 @@ def test_titles_names_folders_and_errors_are_words(hostile: Site) -> None:
         boss.patch(f"{API}/sessions/{answer['session_id']}", json={"title": HOSTILE[:200]}).raise_for_status()
     login, _ = hostile.door.do(hostile.door.pincite.services.logins.log_in(f"eve {NAME}", PASSWORD, "127.0.0.1"))
     with hostile.visit(f"/ask/{NAME}", login=login, expected=("404",)) as page:
-        expect(page.get_by_text("This conversation is not there")).to_be_visible()
+        expect(page.get_by_text("Conversation not found")).to_be_visible()
         expect(page.get_by_role("button", name="eve")).to_contain_text(NAME)
         unharmed(page)
     with hostile.visit(f"/ask?q={NAME}") as page:
@@ -85,7 +85,7 @@ def test_titles_names_folders_and_errors_are_words(hostile: Site) -> None:
         expect(page.locator(".past").first).to_contain_text("<script>")
         page.locator(".past").first.hover()
         page.locator(".past button").first.click()
-        page.get_by_role("menuitem", name="Remove").click()
+        page.get_by_role("menuitem", name="Delete").click()
         expect(page.get_by_role("dialog")).to_contain_text("<script>")
         page.keyboard.press("Escape")
         page.get_by_role("button", name="All documents").click()
@@ -124,8 +124,8 @@ def test_documents_folders_tags_passages_and_versions_are_shown_and_do_nothing(h
             rows.evaluate("(box) => (box.scrollTop += box.clientHeight)")
             unharmed(page)
         page.goto(f"{hostile.url}/documents?folder=whole")
-        page.get_by_role("button", name="What to do with whole.md").click()
-        page.get_by_role("menuitem", name="Title, folder, tags").click()
+        page.get_by_role("button", name="Actions for whole.md").click()
+        page.get_by_role("menuitem", name="Edit title, folder and tags").click()
         unharmed(page)
         page.keyboard.press("Escape")
         page.locator(".document-row a").click()

@@ -42,19 +42,19 @@ def test_two_configurations_stand_side_by_side_and_marks_are_kept(site: Site) ->
         path = page.locator(".path").first
         amounts = [float(text.replace("+", "")) for text in path.locator(".amount").all_inner_texts()]
         assert sum(amounts[:-2]) == pytest.approx(amounts[-1], abs=3e-4), "the shares add up to the score"
-        page.get_by_role("button", name="Mark result 2 as an answer").first.click()
-        expect(page.get_by_text("1 passage marked and kept")).to_be_visible()
-        page.get_by_role("button", name="Mark result 1 as an answer").first.click()
-        expect(page.get_by_text("2 passages marked and kept")).to_be_visible()
+        page.get_by_role("button", name="Mark result 2 as relevant").first.click()
+        expect(page.get_by_text("1 passage marked and saved")).to_be_visible()
+        page.get_by_role("button", name="Mark result 1 as relevant").first.click()
+        expect(page.get_by_text("2 passages marked and saved")).to_be_visible()
         with site.door.client() as client:
             [kept] = [one for one in client.get("/api/v1/evaluation-sets").json()["items"] if one["made_by"] == "hand"]
             [question] = client.get(f"/api/v1/evaluation-sets/{kept['id']}").json()["items"]
             assert (question["text"], question["kind"], len(question["also"])) == (QUESTION, "marked", 1)
         page.reload()
         page.get_by_role("button", name="Search", exact=True).click()
-        expect(page.get_by_text("2 passages marked and kept")).to_be_visible()
-        page.get_by_role("button", name="Take back the mark on result 1").first.click()
-        expect(page.get_by_text("1 passage marked and kept")).to_be_visible()
+        expect(page.get_by_text("2 passages marked and saved")).to_be_visible()
+        page.get_by_role("button", name="Unmark result 1").first.click()
+        expect(page.get_by_text("1 passage marked and saved")).to_be_visible()
         second.get_by_label("Settings").fill("rag.top_k=none")
         page.get_by_role("button", name="Search", exact=True).click()
         expect(page.locator(".column").nth(1).get_by_role("alert")).to_contain_text("rag.top_k")
@@ -78,13 +78,13 @@ def test_a_set_is_run_followed_drawn_and_compared(site: Site) -> None:
             run_set(client, settings={"rag.alpha": 1.0})
         page.reload()
         expect(row).to_have_count(2)
-        expect(page.get_by_role("img", name="How the runs of set").locator("canvas")).to_be_visible()
+        expect(page.get_by_role("img", name="Results of the runs of set").locator("canvas")).to_be_visible()
         row.nth(0).get_by_role("checkbox").check()
         row.nth(1).get_by_role("checkbox").check()
         page.get_by_role("button", name="Compare").click()
         expect(page.get_by_text("Compared on 6 questions")).to_be_visible()
         expect(page.get_by_role("row", name="nDCG@10").locator(".badge")).to_be_visible()
-        for name in ("Measures", "Where the answer was found", "Does relevance mean what it says?"):
+        for name in ("Metrics", "Rank of the first relevant passage", "Calibration of relevance"):
             expect(page.get_by_role("img", name=name).locator("canvas")).to_be_visible()
             assert drawn(page, name), f"nothing is drawn: {name}"
         expect(page.get_by_role("region", name="Questions, worst first").locator("tbody tr")).to_have_count(6)

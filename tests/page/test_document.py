@@ -29,7 +29,7 @@ def test_a_document_is_shown_as_it_reads_and_line_by_line(site: Site, owls: str)
         page.get_by_role("button", name="Lines").click()
         expect(page.locator(".lines li").nth(3)).to_have_text("# Owls")
         with page.expect_download() as started:
-            page.get_by_role("link", name="Save the file").click()
+            page.get_by_role("link", name="Download the file").click()
         assert started.value.suggested_filename == "owls.md"
 
 
@@ -56,8 +56,8 @@ def test_passages_are_drawn_with_their_levels_and_found_by_a_question(site: Site
         expect(page.locator(".finds li").first).to_contain_text("They hunt at night")
         page.locator(".finds button").first.click()
         view = page.locator(".passage-view")
-        expect(view).to_contain_text("Place 1 of 2")
-        expect(view.locator("table")).to_contain_text("By words")
+        expect(view).to_contain_text("Rank 1 of 2")
+        expect(view.locator("table")).to_contain_text("Lexical search")
         expect(view.locator(".embedded")).to_contain_text("Owls > Night")
         expect(view.locator(".embedded")).to_contain_text("They hunt at night")
         assert unreadable(page) == []
@@ -68,7 +68,7 @@ def test_passages_are_drawn_with_their_levels_and_found_by_a_question(site: Site
 
 def test_versions_are_compared_side_by_side_or_in_one_column(site: Site, owls: str) -> None:
     with site.visit(f"{owls}?view=versions") as page:
-        expect(page.locator(".versions li").first).to_contain_text("searched")
+        expect(page.locator(".versions li").first).to_contain_text("in use")
         hunk = page.locator(".hunk")
         expect(hunk.locator("td.removed").first).to_contain_text("Owls eat mice.")
         expect(hunk.locator("td.added").first).to_contain_text("Owls eat mice. 🦉")
@@ -78,7 +78,7 @@ def test_versions_are_compared_side_by_side_or_in_one_column(site: Site, owls: s
         page.set_viewport_size(NARROW)
         assert unreadable(page) == []
         page.locator(".pair select").first.select_option(index=0)
-        expect(page.get_by_text("The text is the same.")).to_be_visible()
+        expect(page.get_by_text("The text is identical.")).to_be_visible()
 
 
 def test_a_document_that_is_removed_shows_its_receipt_and_then_is_not_there(site: Site) -> None:
@@ -87,13 +87,13 @@ def test_a_document_that_is_removed_shows_its_receipt_and_then_is_not_there(site
         [document] = completed(client, "soon")
     address = f"/documents/{document['id']}"
     with site.visit(address, expected=("404",)) as page:
-        page.get_by_role("button", name="What to do with gone.md").click()
+        page.get_by_role("button", name="Actions for gone.md").click()
         page.get_by_role("menuitem", name="Delete").click()
         dialog = page.get_by_role("dialog")
         dialog.get_by_role("button", name="Delete").click()
-        expect(dialog).to_contain_text("nothing of it is left")
+        expect(dialog).to_contain_text("no data is left")
         dialog.get_by_role("button", name="Close").last.click()
         page.wait_for_url("**/documents?folder=soon")
         page.goto(site.url + address)
-        expect(page.get_by_role("heading", name="There is no such document")).to_be_visible()
+        expect(page.get_by_role("heading", name="Document not found")).to_be_visible()
         assert unreadable(page) == []

@@ -32,11 +32,27 @@ WALK = """async (base) => {
   return (await dropped({ items }, "here")).map(({ file, folder }) => `${folder}/${file.name}`);
 }"""
 DOCUMENT: dict[str, Any] = {
-    "author": None, "description": None, "status": "completed", "progress": 1, "stage": None, "error": None,
-    "version": "v", "versions": 1, "mime": "text/markdown", "bytes": 2048, "checksum": "c", "folder": "", "tags": ["t"],
-    "source_uri": None, "source_urls": [], "chunks": 1, "stale": False, "created_at": "2026-01-01T00:00:00Z",
-    "updated_at": "2026-01-01T00:00:00Z", "access": {"owner": "local", "users": [], "groups": [], "everyone": False},
-}  # fmt: skip
+    "author": None,
+    "description": None,
+    "status": "completed",
+    "progress": 1,
+    "stage": None,
+    "error": None,
+    "version": "v",
+    "versions": 1,
+    "mime": "text/markdown",
+    "bytes": 2048,
+    "checksum": "c",
+    "folder": "",
+    "tags": ["t"],
+    "source_uri": None,
+    "source_urls": [],
+    "chunks": 1,
+    "stale": False,
+    "created_at": "2026-01-01T00:00:00Z",
+    "updated_at": "2026-01-01T00:00:00Z",
+    "access": {"owner": "local", "users": [], "groups": [], "everyone": False},
+}
 
 
 def file(name: str, text: str | bytes) -> dict[str, Any]:
@@ -50,7 +66,7 @@ def row(page: Page, name: str) -> Any:
 
 def choose(page: Page, name: str, what: str) -> None:
     """Choose something to be done with a document."""
-    page.get_by_role("button", name=f"What to do with {name}", exact=True).click()
+    page.get_by_role("button", name=f"Actions for {name}", exact=True).click()
     page.get_by_role("menuitem", name=what).click()
 
 
@@ -62,10 +78,10 @@ def test_files_are_chosen_and_can_be_read_soon_after(site: Site) -> None:
         page.locator("[data-files]").set_input_files([file("cats.md", CATS), file("dogs.txt", "Dogs bark.\n")])
         expect(row(page, "cats.md")).to_contain_text("Ready")
         expect(row(page, "dogs.txt")).to_contain_text("Ready")
-        expect(page.locator(".activity")).to_contain_text("2 of 2 files taken in")
+        expect(page.locator(".activity")).to_contain_text("2 of 2 files uploaded")
         page.locator("[data-files]").set_input_files([file("cats.md", CATS)])
-        expect(page.locator(".activity")).to_contain_text("1 there already")
-        page.get_by_role("button", name="Close this report").click()
+        expect(page.locator(".activity")).to_contain_text("1 already present")
+        page.get_by_role("button", name="Close", exact=True).click()
         expect(page.locator(".activity")).to_have_count(0)
 
 
@@ -76,7 +92,7 @@ def test_a_folder_is_added_with_all_that_is_in_it(site: Site, tmp_path: Path) ->
     (tmp_path / "house" / ".hidden").write_text("no")
     with site.visit("/documents") as page:
         page.locator("[data-directory]").set_input_files(tmp_path / "house")
-        expect(page.locator(".activity")).to_contain_text("2 of 2 files taken in")
+        expect(page.locator(".activity")).to_contain_text("2 of 2 files uploaded")
         page.get_by_role("link", name=re.compile("^house")).click()
         page.get_by_role("button", name="Folders in house").click()
         page.get_by_role("link", name=re.compile("^rules")).click()
@@ -105,7 +121,7 @@ def test_what_cannot_be_taken_in_says_why_and_what_to_do(site: Site, tmp_path: P
         expect(failures.filter(has_text="old.doc")).to_contain_text("save it as")
         expect(failures.filter(has_text="empty.md")).to_contain_text("is empty")
         assert unreadable(page) == []
-        page.get_by_role("button", name="Close this report").click()
+        page.get_by_role("button", name="Close", exact=True).click()
         page.locator("[data-files]").set_input_files([large])
         expect(failures.filter(has_text="large.md")).to_contain_text("MB")
         page.locator("[data-files]").set_input_files([file("broken.pdf", b"%PDF-1.7\nnothing of the kind")])
@@ -115,12 +131,27 @@ def test_what_cannot_be_taken_in_says_why_and_what_to_do(site: Site, tmp_path: P
 
 def test_what_is_under_way_is_shown_by_stage_with_rate_and_time(site: Site) -> None:
     job = {
-        "id": 7, "document_id": "d", "name": "long.pdf", "folder": "", "version": "v", "state": "running",
-        "stage": "parsing, page 3 of 12", "progress": 0.4, "priority": 0, "attempts": 1, "error": None,
-    }  # fmt: skip
+        "id": 7,
+        "document_id": "d",
+        "name": "long.pdf",
+        "folder": "",
+        "version": "v",
+        "state": "running",
+        "stage": "parsing, page 3 of 12",
+        "progress": 0.4,
+        "priority": 0,
+        "attempts": 1,
+        "error": None,
+    }
     summary = {
-        "running": 1, "waiting": 30, "held": 0, "stalled": 2, "documents_per_s": 0.2, "passages_per_s": 4.0, "remaining_s": 155.0,
-    }  # fmt: skip
+        "running": 1,
+        "waiting": 30,
+        "held": 0,
+        "stalled": 2,
+        "documents_per_s": 0.2,
+        "passages_per_s": 4.0,
+        "remaining_s": 155.0,
+    }
     told = f"id: 1\nevent: snapshot\ndata: {json.dumps({'items': [job], 'next_cursor': None, 'summary': summary})}\n\n"
     cancelled: list[str] = []
 
@@ -135,14 +166,14 @@ def test_what_is_under_way_is_shown_by_stage_with_rate_and_time(site: Site) -> N
         page.route(f"**{API}/jobs/7", cancel)
         page.goto("/documents")
         activity = page.locator(".activity")
-        expect(activity).to_contain_text("1 document being processed · 30 waiting · 12 a minute · about 3 min")
-        expect(activity).to_contain_text("Being read, page 3 of 12")
-        expect(activity).to_contain_text("2 wait for a part that is down")
+        expect(activity).to_contain_text("1 document is being processed · 30 waiting · 12 per minute · about 3 min")
+        expect(activity).to_contain_text("Parsing, page 3 of 12")
+        expect(activity).to_contain_text("2 documents wait for an unavailable service")
         bar = activity.get_by_role("progressbar", name="Progress of long.pdf")
         expect(bar).to_have_attribute("aria-valuenow", "40")
         assert unreadable(page) == []
-        activity.get_by_role("button", name="Stop processing long.pdf").click()
-        expect(page.get_by_text("long.pdf is no longer processed.")).to_be_visible()
+        activity.get_by_role("button", name="Cancel processing of long.pdf").click()
+        expect(page.get_by_text("Processing of long.pdf was cancelled.")).to_be_visible()
         assert len(cancelled) == 1
 
 
@@ -162,7 +193,7 @@ def test_documents_are_found_named_tagged_and_filed(site: Site, kept: str) -> No
         expect(page.locator(".document-row")).to_have_count(2)
         page.get_by_label("Search names and titles").fill("cat")
         expect(page.locator(".document-row")).to_have_count(1)
-        choose(page, "cats.md", "Title, folder, tags")
+        choose(page, "cats.md", "Edit title, folder and tags")
         dialog = page.get_by_role("dialog")
         dialog.get_by_label("Title").fill("All about cats")
         dialog.get_by_label("Tags").fill("pets, purring")
@@ -172,12 +203,12 @@ def test_documents_are_found_named_tagged_and_filed(site: Site, kept: str) -> No
         page.get_by_role("button", name="Only documents tagged pets").click()
         page.get_by_label("Search names and titles").fill("")
         expect(page.locator(".document-row")).to_have_count(1)
-        page.get_by_role("button", name="No longer only pets").click()
+        page.get_by_role("button", name="Remove the filter pets").click()
         expect(page.locator(".document-row")).to_have_count(2)
         page.get_by_label("Status").select_option("error")
-        expect(page.get_by_role("heading", name="No document fits")).to_be_visible()
+        expect(page.get_by_role("heading", name="No matching document")).to_be_visible()
         page.get_by_role("button", name="Show all").click()
-        choose(page, "dogs.md", "Title, folder, tags")
+        choose(page, "dogs.md", "Edit title, folder and tags")
         dialog.get_by_label("Folder").fill("elsewhere/dogs")
         dialog.get_by_role("button", name="Save").click()
         page.goto("/documents?folder=elsewhere")
@@ -186,7 +217,7 @@ def test_documents_are_found_named_tagged_and_filed(site: Site, kept: str) -> No
 
 def test_a_folder_is_made_told_what_holds_moved_and_removed(site: Site) -> None:
     with site.visit("/documents", expected=("409",)) as page:
-        more = page.get_by_role("button", name="More ways to add, and this folder")
+        more = page.get_by_role("button", name="More actions")
         dialog = page.get_by_role("dialog")
         for _ in range(2):
             more.click()
@@ -199,7 +230,7 @@ def test_a_folder_is_made_told_what_holds_moved_and_removed(site: Site) -> None:
         expect(dialog.get_by_role("alert")).to_be_visible()
         page.keyboard.press("Escape")
         more.click()
-        page.get_by_role("menuitem", name="Change this folder").click()
+        page.get_by_role("menuitem", name="Edit this folder").click()
         expect(dialog.get_by_label("Label")).to_have_value("Made up")
         dialog.get_by_label("Path").fill("moved/here")
         dialog.get_by_label("Instructions").fill("Answer in rhymes.")
@@ -208,7 +239,7 @@ def test_a_folder_is_made_told_what_holds_moved_and_removed(site: Site) -> None:
         more.click()
         page.get_by_role("menuitem", name="Delete this folder").click()
         dialog.get_by_role("button", name="Delete").click()
-        expect(dialog.get_by_role("heading", name="Deleted: the receipt")).to_be_visible()
+        expect(dialog.get_by_role("heading", name="Deletion receipt")).to_be_visible()
 
 
 def test_a_document_is_shared_with_people_and_taken_back(site: Site, kept: str) -> None:
@@ -222,7 +253,7 @@ def test_a_document_is_shared_with_people_and_taken_back(site: Site, kept: str) 
             return found
 
         with site.visit(f"/documents?folder={kept}", expected=("422",)) as page:
-            choose(page, "cats.md", "Who may read it")
+            choose(page, "cats.md", "Permissions")
             dialog = page.get_by_role("dialog")
             for label, name in (("Users", "grace"), ("Groups", "crew"), ("Users", "nobody")):
                 dialog.get_by_label(label).fill(name)
@@ -230,13 +261,13 @@ def test_a_document_is_shared_with_people_and_taken_back(site: Site, kept: str) 
             dialog.get_by_role("button", name="Save").click()
             expect(dialog.get_by_role("alert")).to_contain_text("there is no user 'nobody'")
             assert unreadable(page) == []
-            dialog.get_by_role("button", name="Take away nobody").click()
+            dialog.get_by_role("button", name="Remove nobody").click()
             dialog.get_by_role("button", name="Save").click()
             expect(dialog).to_have_count(0)
             assert access()["users"] == ["grace"]
             assert len(access()["groups"]) == 1
-            choose(page, "cats.md", "Who may read it")
-            dialog.get_by_role("button", name="As its folder has it").click()
+            choose(page, "cats.md", "Permissions")
+            dialog.get_by_role("button", name="Inherited from its folder").click()
             expect(dialog).to_have_count(0)
             assert access() == {"owner": "local", "users": [], "groups": [], "everyone": False}
 
@@ -249,7 +280,7 @@ def test_who_may_only_read_finds_nothing_to_change(site: Site, kept: str) -> Non
     with site.visit("/documents", login=login) as page:
         expect(page.locator(".document-row")).to_have_count(2)
         expect(page.get_by_role("button", name="Add files")).to_have_count(0)
-        page.get_by_role("button", name="What to do with cats.md").click()
+        page.get_by_role("button", name="Actions for cats.md").click()
         expect(page.get_by_role("menuitem")).to_have_text(["Download"])
 
 
@@ -257,9 +288,9 @@ def test_a_document_is_removed_and_the_receipt_says_what_went(site: Site, kept: 
     with site.visit(f"/documents?folder={kept}") as page:
         choose(page, "dogs.md", "Delete")
         dialog = page.get_by_role("dialog")
-        expect(dialog).to_contain_text("Dogs will be deleted with all its versions.")
+        expect(dialog).to_contain_text("Dogs and all its versions will be deleted.")
         dialog.get_by_role("button", name="Delete").click()
-        expect(dialog.get_by_role("status")).to_contain_text("nothing of it is left")
+        expect(dialog.get_by_role("status")).to_contain_text("no data is left")
         expect(dialog.locator(".figures div", has_text="Passages")).to_contain_text("1")
         assert unreadable(page) == []
         dialog.get_by_role("button", name="Close").last.click()
@@ -309,7 +340,7 @@ def test_ten_thousand_documents_are_scrolled_through_with_few_of_them_drawn(site
         lowest = rows.evaluate(
             "(box) => [...box.querySelectorAll('.document-row')].findLast((row) => row.getBoundingClientRect().bottom <= innerHeight).textContent"
         )
-        last.filter(has_text=lowest[:14]).get_by_role("button", name="What to do with").click()
+        last.filter(has_text=lowest[:14]).get_by_role("button", name="Actions for").click()
         shown = page.get_by_role("menu").bounding_box()
         assert shown is not None
         assert shown["y"] + shown["height"] <= 900
@@ -324,9 +355,9 @@ def test_what_was_indexed_in_another_way_is_said_and_renewed(site: Site) -> None
         try:
             with site.visit("/documents") as page:
                 page.get_by_role("link", name="Show them").click()
-                expect(page.locator(".document-row").first).to_contain_text("Indexed in an earlier way")
+                expect(page.locator(".document-row").first).to_contain_text("Outdated index")
                 assert unreadable(page) == []
-                page.get_by_role("button", name="Index them again").click()
-                expect(page.get_by_text(re.compile(r"\d+ documents? (is|are) being indexed again"))).to_be_visible()
+                page.get_by_role("button", name="Reindex them").click()
+                expect(page.get_by_text(re.compile(r"\d+ documents? (is|are) being reindexed"))).to_be_visible()
         finally:
             client.put(f"{API}/settings", json={"chunking.size": None})

@@ -26,14 +26,14 @@ def log_in(page: Page, name: str, password: str) -> None:
 
 def test_the_link_leads_to_a_cited_answer_without_reading_anything(fresh: Site) -> None:
     with fresh.visit("/", login=None, expected=("401",)) as page:
-        expect(page.get_by_text("Nobody can log in yet")).to_be_visible()
+        expect(page.get_by_text("No user exists yet")).to_be_visible()
     with fresh.visit(f"/setup#{fresh.setup}", login=None, expected=("401", "422")) as page:
-        page.get_by_label("Your name here").fill("ada")
+        page.get_by_label("User name").fill("ada")
         page.get_by_label("Password").fill("short")
-        page.get_by_role("button", name="Begin").click()
+        page.get_by_role("button", name="Create").click()
         expect(page.get_by_role("button", name="Sample documents")).to_have_count(0)
         page.get_by_label("Password").fill(PASSWORD)
-        page.get_by_role("button", name="Begin").click()
+        page.get_by_role("button", name="Create").click()
         assert fresh.setup not in page.url or page.wait_for_url("**/setup") is None
         page.get_by_role("button", name="Sample documents").click()
         question = page.locator(".tries button").first
@@ -48,12 +48,12 @@ def test_the_link_leads_to_a_cited_answer_without_reading_anything(fresh: Site) 
 
 def test_the_link_counts_once_and_a_cut_one_says_so(fresh: Site) -> None:
     with fresh.visit(f"/setup#{fresh.setup}", login=None, expected=("401", "409")) as page:
-        page.get_by_label("Your name here").fill("eve")
+        page.get_by_label("User name").fill("eve")
         page.get_by_label("Password").fill(PASSWORD)
-        page.get_by_role("button", name="Begin").click()
+        page.get_by_role("button", name="Create").click()
         expect(page.get_by_role("alert")).to_contain_text("is no longer valid")
     with fresh.visit("/setup", login=None, expected=("401",)) as page:
-        expect(page.get_by_role("heading", name="This link is not complete")).to_be_visible()
+        expect(page.get_by_role("heading", name="This link is incomplete")).to_be_visible()
 
 
 def test_one_logs_in_goes_where_one_wanted_changes_the_password_and_leaves(fresh: Site) -> None:
@@ -65,12 +65,12 @@ def test_one_logs_in_goes_where_one_wanted_changes_the_password_and_leaves(fresh
         page.wait_for_url("**/documents?folder=demo")
         page.get_by_role("button", name="ada").click()
         page.get_by_role("menuitem", name="Change password").click()
-        page.get_by_label("Old password").fill("not the password")
+        page.get_by_label("Current password").fill("not the password")
         page.get_by_label("New password").fill(changed)
         page.get_by_role("dialog").get_by_role("button", name="Change password").click()
         expect(page.get_by_text("the old password is wrong")).to_be_visible()
         assert unreadable(page) == []
-        page.get_by_label("Old password").fill(PASSWORD)
+        page.get_by_label("Current password").fill(PASSWORD)
         page.get_by_role("dialog").get_by_role("button", name="Change password").click()
         page.wait_for_url("**/login?next=*")
         log_in(page, "ada", changed)
@@ -88,6 +88,6 @@ def test_where_there_is_a_provider_one_can_log_in_through_it(fresh: Site) -> Non
         page = context.new_page()
         page.route(f"**{API}/auth/ways", lambda route: route.fulfill(json={"oidc": True, "setup": False}))
         page.goto("/login")
-        link = page.get_by_role("link", name="Log in through your organisation")
+        link = page.get_by_role("link", name="Log in with your organisation")
         expect(link).to_have_attribute("href", f"{API}/auth/oidc/login")
         assert unreadable(page) == []

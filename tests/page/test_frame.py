@@ -42,7 +42,7 @@ def test_axe_finds_nothing_wrong_with_the_frame(site: Site, scheme: str, size: d
         assert unreadable(page) == []
         page.keyboard.press("Escape")  # leaves the field
         page.keyboard.press("?")
-        expect(page.get_by_role("dialog", name="Keyboard")).to_be_visible()
+        expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
         assert unreadable(page) == []
 
 
@@ -60,10 +60,10 @@ def test_keys_lead_everywhere(site: Site) -> None:
 
 def test_the_look_and_the_language_are_chosen_and_kept(site: Site) -> None:
     with site.visit("/ask") as page:
-        page.get_by_role("button", name="Look and language").click()
+        page.get_by_role("button", name="Appearance and language").click()
         page.get_by_role("menuitemradio", name="Dark").click()
         assert page.evaluate("getComputedStyle(document.body).colorScheme") == "dark"
-        page.get_by_role("button", name="Look and language").click()
+        page.get_by_role("button", name="Appearance and language").click()
         page.get_by_role("menuitemradio", name="Deutsch").click()
         expect(page.get_by_role("link", name="Fragen")).to_be_visible()
         assert page.evaluate("[document.documentElement.lang, document.documentElement.dataset.theme]") == [

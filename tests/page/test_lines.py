@@ -110,7 +110,7 @@ def test_a_server_that_is_started_again_is_told_and_the_question_asked_again(
             page.keyboard.press("Enter")
             expect(page.locator(".answer")).to_contain_text("word word")
             first.close()
-        expect(page.locator(".turn")).to_contain_text("The connection broke.")
+        expect(page.locator(".turn")).to_contain_text("The connection was lost.")
         expect(page.locator(".away")).to_contain_text("cannot be reached")
         with served(browser, tmp_path / "data", database_url, port) as again:
             expect(page.locator(".turn .trust")).to_be_visible()

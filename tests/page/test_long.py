@@ -83,5 +83,5 @@ def test_of_a_long_document_only_what_is_around_the_passage_is_drawn(site: Site)
         expect(page.locator("mark.passage")).to_have_text("The zebra sleeps in the attic.")
         expect(page.locator("mark.passage")).to_be_in_viewport()
         assert page.locator(".document p").count() < 1500
-        page.get_by_role("button", name="Show more before this").click()
+        page.get_by_role("button", name="Show more above").click()
         expect(page.locator("mark.passage")).to_be_in_viewport()

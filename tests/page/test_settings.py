@@ -20,7 +20,7 @@ def value(site: Site, key: str) -> object:
 
 def test_a_setting_is_refused_with_the_reason_then_changed_and_taken_back(site: Site) -> None:
     with site.visit("/settings", expected=REFUSED) as page:
-        page.get_by_label("Find a setting").fill("weight of meaning")
+        page.get_by_label("Find a setting").fill("weight of dense")
         field = page.get_by_label("rag.alpha")
         expect(field).to_have_value("0.5")
         field.fill("7")
@@ -33,11 +33,11 @@ def test_a_setting_is_refused_with_the_reason_then_changed_and_taken_back(site: 
         expect(page.locator(".setting")).to_contain_text("Changed here")
         assert value(site, "rag.alpha") == 0.3
         page.get_by_role("button", name="Undo").click()
-        expect(page.get_by_text("The last change was taken back")).to_be_visible()
+        expect(page.get_by_text("The last change was undone")).to_be_visible()
         expect(field).to_have_value("0.5")
         assert value(site, "rag.alpha") == 0.5
         page.goto(f"{site.url}/settings/history")
-        expect(page.locator(".batches li").first).to_contain_text("Undone: change")
+        expect(page.locator(".batches li").first).to_contain_text(re.compile(r"Change \d+ undone"))
         expect(page.locator(".batches li").nth(1)).to_contain_text("0.3")
 
 
@@ -69,7 +69,7 @@ def test_what_cannot_be_changed_here_says_why(site: Site) -> None:
 
 def test_a_profile_tells_what_it_would_change_and_changes_that(site: Site) -> None:
     with site.visit("/settings/profiles") as page:
-        page.get_by_role("button", name="What would change (vexora)").click()
+        page.get_by_role("button", name="Preview changes (vexora)").click()
         row = page.get_by_role("dialog").get_by_role("row", name="rag.alpha")
         expect(row.get_by_role("cell")).to_have_text(["0.5", "0.3"])
         page.get_by_role("button", name="Apply").click()
@@ -78,14 +78,14 @@ def test_a_profile_tells_what_it_would_change_and_changes_that(site: Site) -> No
         assert value(site, "rag.alpha") == 0.3
         page.goto(f"{site.url}/settings/history")
         page.get_by_role("button", name="Undo the last change").click()
-        expect(page.get_by_text("The last change was taken back")).to_be_visible()
+        expect(page.get_by_text("The last change was undone")).to_be_visible()
     assert value(site, "rag.alpha") == 0.5
 
 
 def test_providers_are_tested_and_a_failure_says_what_it_was(site: Site) -> None:
     with site.door.client() as client, site.visit("/settings/providers") as page:
         page.get_by_role("button", name="Test connections").click()
-        expect(page.locator(".badge.good")).to_have_count(4)
+        expect(page.locator(".badge.good")).to_have_count(3)
         client.put("/api/v1/settings", json={"llm.base_url": "http://127.0.0.1:9/v1"}).raise_for_status()
         page.get_by_role("button", name="Test connections").click()
         expect(page.locator(".badge.bad")).to_have_count(1)
@@ -104,7 +104,7 @@ def test_a_user_is_added_let_in_and_given_a_key_that_is_shown_once(site: Site) -
         page.get_by_role("button", name="Add a group").click()
         page.get_by_label("Name").fill("Readers")
         page.get_by_role("dialog").get_by_role("button", name="Add a group").click()
-        page.get_by_label("Put somebody into Readers").select_option(label="Ben Reader")
+        page.get_by_label("Add a user to Readers").select_option(label="Ben Reader")
         expect(page.get_by_role("row", name="Ben Reader")).to_contain_text("Readers")
         page.get_by_role("button", name="Actions for Ben Reader").click()
         page.get_by_role("menuitem", name="Usage and limits").click()
@@ -124,15 +124,15 @@ def test_a_user_is_added_let_in_and_given_a_key_that_is_shown_once(site: Site) -
 
 
 def make_key(page: Page, name: str, user: str) -> str:
-    page.get_by_role("button", name="Make a key").click()
+    page.get_by_role("button", name="Create a key").click()
     page.get_by_label("Name").fill(name)
     page.get_by_label("User").select_option(label=user)
-    page.get_by_role("dialog").get_by_role("button", name="Make a key").click()
+    page.get_by_role("dialog").get_by_role("button", name="Create a key").click()
     field = page.get_by_role("textbox", name="Key")
     expect(field).to_be_visible()
     assert unreadable(page) == []
     key = field.input_value()
-    page.get_by_role("button", name="I have kept it").click()
+    page.get_by_role("button", name="I have saved the key").click()
     expect(field).to_have_count(0)
     return key
 
@@ -141,12 +141,12 @@ def test_the_audit_log_is_verified_and_filtered(site: Site) -> None:
     with site.visit("/settings/audit", expected=REFUSED) as page:
         page.get_by_role("button", name="Verify").click()
         verdict = page.locator(".verify .notice.good")
-        expect(verdict).to_contain_text("all of them hold")
+        expect(verdict).to_contain_text("events verified")
         head = verdict.locator(".mono").inner_text()
-        page.get_by_label("Head of an earlier check").fill(head)
+        page.get_by_label("Head hash of an earlier verification").fill(head)
         page.get_by_role("button", name="Verify").click()
         expect(verdict).to_be_visible()
-        page.get_by_label("Head of an earlier check").fill(f"{head.split(':')[0]}:{'0' * 64}")
+        page.get_by_label("Head hash of an earlier verification").fill(f"{head.split(':')[0]}:{'0' * 64}")
         page.get_by_role("button", name="Verify").click()
         expect(page.locator(".verify .notice.bad")).to_be_visible()
         page.get_by_label("Event").fill("setup")
@@ -172,9 +172,9 @@ def test_a_reader_sees_no_administrators_rooms(site: Site, reader: str) -> None:
             expect(rooms.get_by_role("link", name=name)).to_have_count(0)
         for path in ("/settings", "/settings/keys", "/evaluation"):
             page.goto(site.url + path)
-            expect(page.get_by_role("heading", name="Not for your role")).to_be_visible()
+            expect(page.get_by_role("heading", name="Your role has no access")).to_be_visible()
         page.goto(f"{site.url}/bench?q=anything")
-        expect(page.locator(".column").first).to_contain_text("Nothing was found")
+        expect(page.locator(".column").first).to_contain_text("No passages found")
         expect(page.get_by_role("button", name="Mark result")).to_have_count(0)
 
 

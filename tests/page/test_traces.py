@@ -38,10 +38,10 @@ def open_trace(page: Page, question: str) -> None:
 
 def test_traces_are_filtered_and_drawn_as_a_waterfall_that_keys_walk_through(site: Site) -> None:
     with site.visit("/traces") as page:
-        page.get_by_label("Ended").select_option("failed")
+        page.get_by_label("Status").select_option("failed")
         expect(page.locator("tbody tr")).to_have_count(1)
         expect(page.locator("tbody tr")).to_contain_text("empty_query")
-        page.get_by_label("Ended").select_option("")
+        page.get_by_label("Status").select_option("")
         page.get_by_label("Kind").select_option("ingest")
         expect(page.locator("tbody tr")).to_have_count(len(FILES))
         page.get_by_label("Kind").select_option("query")
@@ -78,18 +78,18 @@ def test_a_question_is_asked_again_with_other_settings_and_the_difference_told(s
     with site.visit("/traces?kind=query", expected=("422",)) as page:
         open_trace(page, QUESTION)
         page.get_by_label("Settings").fill("rag.alpah=1")
-        page.get_by_role("button", name="Ask again").click()
+        page.get_by_role("button", name="Run the replay").click()
         expect(page.get_by_role("alert")).to_contain_text("rag.alpha")
         page.get_by_label("Settings").fill("rag.alpha")
-        page.get_by_role("button", name="Ask again").click()
+        page.get_by_role("button", name="Run the replay").click()
         expect(page.get_by_role("alert")).to_contain_text("key=value")
         page.get_by_label("Settings").fill("rag.top_k=1 rag.fusion=rrf")
-        page.get_by_role("button", name="Ask again").click()
+        page.get_by_role("button", name="Run the replay").click()
         told = page.locator(".replayed")
         expect(told.get_by_role("row", name="rag.top_k")).to_contain_text("1")
-        expect(told.locator(".badge", has_text="Gone").first).to_be_visible()
+        expect(told.locator(".badge", has_text="Removed").first).to_be_visible()
         assert unreadable(page) == []
-        told.get_by_role("link", name="Its trace").click()
+        told.get_by_role("link", name="Trace of the replay").click()
         expect(page.locator(".trace-head")).to_contain_text("Replay")
 
 
@@ -97,9 +97,9 @@ def test_the_words_of_others_are_not_shown(site: Site) -> None:
     with site.door.stranger() as stranger:
         asked = stranger.post("/api/v1/query", json={"query": "A secret of somebody else"}).json()
     with site.visit(f"/traces/{asked['metadata']['trace_id']}") as page:
-        expect(page.get_by_text("theirs alone")).to_be_visible()
+        expect(page.get_by_text("questions and answers of other users")).to_be_visible()
         expect(page.get_by_role("heading", name="Steps")).to_be_visible()
-        expect(page.get_by_role("button", name="Ask again")).to_have_count(0)
+        expect(page.get_by_role("button", name="Run the replay")).to_have_count(0)
         assert "secret of somebody" not in page.content()
 
 

@@ -123,7 +123,7 @@ def _history(page: Page) -> None:
 
 
 def _profile(page: Page) -> None:
-    page.get_by_role("button", name="What would change (vexora)").click()
+    page.get_by_role("button", name="Preview changes (vexora)").click()
     expect(page.get_by_role("dialog").locator("tbody tr").first).to_be_visible()
 
 
@@ -144,7 +144,7 @@ def _audit(page: Page) -> None:
 
 def _health(page: Page) -> None:
     expect(page.get_by_role("heading", name="Index", exact=True)).to_be_visible()
-    expect(page.get_by_text("Searched", exact=True)).to_be_visible()
+    expect(page.get_by_text("In use", exact=True)).to_be_visible()
 
 
 def _trace(page: Page) -> None:
@@ -156,7 +156,7 @@ def _trace(page: Page) -> None:
 
 def _bench(page: Page) -> None:
     expect(page.locator(".column:nth-of-type(2) .result").first).to_be_visible()
-    page.get_by_role("button", name="Mark result 1 as an answer").first.click()
+    page.get_by_role("button", name="Mark result 1 as relevant").first.click()
     expect(page.locator(".result.marked").first).to_be_visible()
     page.locator(".score > summary").first.click()
 
@@ -212,8 +212,8 @@ def _versions(page: Page) -> None:
 
 
 def _rights(page: Page) -> None:
-    page.get_by_role("button", name="What to do with station-handbook.md").click()
-    page.get_by_role("menuitem", name="Who may read it").click()
+    page.get_by_role("button", name="Actions for station-handbook.md").click()
+    page.get_by_role("menuitem", name="Permissions").click()
     expect(page.get_by_role("dialog").get_by_label("Users")).to_be_visible()
 
 

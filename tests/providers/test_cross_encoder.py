@@ -9,7 +9,7 @@ import pytest
 from tokenizers import Tokenizer
 
 from pincite.errors import ProviderError, SettingsError
-from pincite.providers.cross_encoder import CrossEncoder, Options, _loaded, make_reranker, weights
+from pincite.providers.cross_encoder import CrossEncoder, Options, _loaded, load_weights, make_reranker
 from tests.cross_encoder_maker import make_cross_encoder
 
 QUERY = "why cats purr"
@@ -33,7 +33,7 @@ def test_a_pair_is_put_together_as_the_tokenizer_would(tmp_path: Path) -> None:
     plain = Tokenizer.from_file(f"{path}/tokenizer.json")
     plain.no_truncation()
     plain.no_padding()
-    ours = weights(path).tokenizer.post_process(made._pieces(QUERY, 99), made._pieces(TEXTS[0], 99))
+    ours = load_weights(path).tokenizer.post_process(made._pieces(QUERY, 99), made._pieces(TEXTS[0], 99))
     theirs = plain.encode(QUERY, TEXTS[0])
     assert (ours.ids, ours.type_ids, ours.attention_mask) == (theirs.ids, theirs.type_ids, theirs.attention_mask)
 
@@ -55,7 +55,7 @@ def test_the_window_is_never_more_than_the_model_was_made_for(tmp_path: Path) ->
     assert room("bert", model_type="bert", max_position_embeddings=128) == 128 - 3
     assert room("roberta", model_type="xlm-roberta", max_position_embeddings=130) == 128 - 3
     (tmp_path / "unknown" / "tokenizer_config.json").write_text('{"model_max_length": 1e30}')
-    assert weights(str(tmp_path / "unknown")).most > 512
+    assert load_weights(str(tmp_path / "unknown")).max_tokens > 512
 
 
 def test_words_that_look_like_marks_are_words(tmp_path: Path) -> None:
@@ -107,13 +107,16 @@ def without(folder: Path, name: str) -> str:
         (lambda folder: str(folder / "nowhere"), "there is no model.onnx in"),
         (lambda folder: without(folder, "model.onnx"), "there is no model.onnx in"),
         (lambda folder: without(folder, "tokenizer.json"), "there is no tokenizer.json in"),
-        (lambda folder: broken(folder, "model.onnx"), "is no ONNX model that can be used"),
-        (lambda folder: broken(folder, "tokenizer.json"), "is no tokenizer"),
+        (lambda folder: broken(folder, "model.onnx"), "is not a usable ONNX model"),
+        (lambda folder: broken(folder, "tokenizer.json"), "is not a tokenizer"),
         (lambda folder: broken(folder, "config.json"), "config.json cannot be read"),
-        (lambda folder: make_cross_encoder(folder, logits=3), "gives 3 numbers, not one or two"),
-        (lambda folder: make_cross_encoder(folder, inputs=("input_ids", "token_type_ids", "pixels")), "cannot be asked"),
+        (lambda folder: make_cross_encoder(folder, logits=3), "returns 3 numbers per pair, not one or two"),
+        (
+            lambda folder: make_cross_encoder(folder, inputs=("input_ids", "token_type_ids", "pixels")),
+            "cannot score a pair",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_folder_that_cannot_be_used_is_told_at_start(tmp_path: Path, make: Any, words: str) -> None:
     with pytest.raises(SettingsError, match=words):
         make_reranker(Options(path=make(tmp_path)))

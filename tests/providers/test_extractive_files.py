@@ -40,11 +40,17 @@ To restart the crane:
 The yellow tug is called Mole. Dogs are not allowed on the quay.
 """
 ASKED = (
-    "How many days of leave does every employee have?", "When do unused days expire?", "What is Mole?",
-    "Are dogs allowed on the quay?", "What should I bring on my first day?", "How do I restart the crane?",
-    "What is the draught of the Möwe?", "What was the toll in April?", "How much did the recoating of the main mirror cost?",
+    "How many days of leave does every employee have?",
+    "When do unused days expire?",
+    "What is Mole?",
+    "Are dogs allowed on the quay?",
+    "What should I bring on my first day?",
+    "How do I restart the crane?",
+    "What is the draught of the Möwe?",
+    "What was the toll in April?",
+    "How much did the recoating of the main mirror cost?",
     "Who is the mayor of Valparaíso?",
-)  # fmt: skip
+)
 PDF = Path(__file__).parents[2] / "examples" / "documents" / "annual-report-2023.pdf"
 
 
@@ -86,7 +92,11 @@ def answers(module_database_url: str, tmp_path_factory: pytest.TempPathFactory) 
 @pytest.mark.parametrize(
     ("question", "begins", "quoted"),
     [
-        (ASKED[0], "25 days. Every employee has 25 days of leave a year.", "Every employee has 25 days of leave a year."),
+        (
+            ASKED[0],
+            "25 days. Every employee has 25 days of leave a year.",
+            "Every employee has 25 days of leave a year.",
+        ),
         (ASKED[1], "31 March. ", "Unused days expire on 31 March."),
         (ASKED[2], "The yellow tug is called Mole.", "The yellow tug is called Mole."),
         (ASKED[3], "No. Dogs are not allowed on the quay.", "Dogs are not allowed on the quay."),
@@ -94,7 +104,7 @@ def answers(module_database_url: str, tmp_path_factory: pytest.TempPathFactory) 
         (ASKED[7], "402 francs. ", "402 francs"),
         (ASKED[8], "41,300 francs. ", "41,300 francs"),
     ],
-)  # fmt: skip
+)
 def test_the_answer_comes_first_and_its_source_is_cited(
     answers: dict[str, Answer], question: str, begins: str, quoted: str
 ) -> None:

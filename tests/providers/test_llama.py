@@ -99,7 +99,7 @@ def test_it_calls_tools_where_they_are_offered(gguf: Path) -> None:
     ("event", "kind", "said"),
     [
         ({"error": {"code": 400, "message": "exceeds the available context size"}}, ProviderRefused, "context size"),
-        ({"choices": "none"}, ProviderError, "cannot be understood"),
+        ({"choices": "none"}, ProviderError, "of unknown form"),
         ("rubbish", ProviderRefused, "no object"),
     ],
 )
@@ -135,9 +135,9 @@ def test_whoever_leaves_is_let_go_at_once_and_the_model_stops(gguf: Path) -> Non
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda file: Options(), "needs llm.path"),
+        (lambda file: Options(), "set llm.path"),
         (lambda file: Options(path=str(file.parent / "gone.gguf")), "there is no file"),
-        (lambda file: Options(path=__file__), "is no GGUF file"),
+        (lambda file: Options(path=__file__), "is not a GGUF file"),
     ],
 )
 def test_a_file_that_cannot_work_is_told_at_the_start(gguf: Path, make: Any, said: str) -> None:

@@ -42,8 +42,13 @@ def test_it_is_told_its_window_its_limit_and_not_to_think(server: ModelServer) -
     _, body, _ = server.requests[0]
     assert (body["model"], body["think"], body["stream"]) == ("llama3.1:8b", False, True)
     assert body["options"] == {
-        "num_ctx": 8192, "num_predict": 7, "temperature": 0.1, "top_p": 0.8, "top_k": 40, "stop": ["END"]
-    }  # fmt: skip
+        "num_ctx": 8192,
+        "num_predict": 7,
+        "temperature": 0.1,
+        "top_p": 0.8,
+        "top_k": 40,
+        "stop": ["END"],
+    }
 
 
 def test_a_model_that_thinks_all_the_same_is_not_quoted_on_it(server: ModelServer) -> None:
@@ -62,10 +67,10 @@ def test_a_model_that_can_think_does_so_where_that_is_asked_for(server: ModelSer
 @pytest.mark.parametrize(
     ("said", "words"),
     [
-        (ollama_lines("half", finish=None), "broke off"),
+        (ollama_lines("half", finish=None), "stopped in the middle"),
         (b'{"error": "out of memory"}\n', "out of memory"),
         (b"{rubbish\n", "not a JSON object"),
-        (b'{"message": "rubbish"}\n', "cannot be understood"),
+        (b'{"message": "rubbish"}\n', "of unknown form"),
     ],
 )
 def test_a_stream_that_does_not_end_well_is_an_error(server: ModelServer, said: bytes, words: str) -> None:
@@ -87,7 +92,7 @@ def test_the_window_is_the_servers_word_within_reason(server: ModelServer) -> No
     server.replies["/api/show"] = as_json({"model_info": {"llama.context_length": 1_000_000}})
     llm = OllamaLLM(Options(base_url=server.url, model="strange"))
     asyncio.run(llm.meet())
-    assert llm.window == ollama.MOST_WINDOW
+    assert llm.window == ollama.MAX_DEFAULT_WINDOW
     assert OllamaLLM(Options(base_url=server.url, model="strange", window=100_000)).window == 100_000
 
 
@@ -97,7 +102,7 @@ def test_embeddings_are_never_cut_silently(server: ModelServer) -> None:
     assert server.calls("/api/embed") == 2
     assert all(body["truncate"] is False for _, body, _ in server.requests)
     server.replies["/api/embed"] = as_json({"embeddings": "rubbish"})
-    with pytest.raises(ProviderError, match="no embeddings"):
+    with pytest.raises(ProviderError, match="unreadable embeddings"):
         asyncio.run(embedder.embed(["a"], as_query=False))
     with pytest.raises(SettingsError):
         make_embedder(Options(model="m"))
@@ -132,8 +137,10 @@ def test_tools_are_offered_and_their_calls_heard_its_way(server: ModelServer) ->
     server.says("/api/chat", "".join(json.dumps(line) + "\n" for line in lines).encode())
     made, picture = ToolCall("c1", "rag_search", '{"queries": ["a"]}'), Picture("image/png", b"abc")
     messages = (
-        Message("user", "q", pictures=(picture,)), Message("assistant", "", calls=(made,)), Message("tool", "found", answers=made),
-    )  # fmt: skip
+        Message("user", "q", pictures=(picture,)),
+        Message("assistant", "", calls=(made,)),
+        Message("tool", "found", answers=made),
+    )
 
     async def go() -> list[StreamPart]:
         asked = Prompt("q", messages, (), 1, tools=(Tool("rag_search", "search", {"type": "object"}),))
@@ -141,15 +148,20 @@ def test_tools_are_offered_and_their_calls_heard_its_way(server: ModelServer) ->
 
     pieces = asyncio.run(go())
     assert [(one.id, one.name, one.arguments) for one in pieces[-1].calls] == [
-        ("call_1", "rag_search", '{"queries": ["ä"]}'), ("call_2", "rag_search", '{"queries": ["ä"]}')
-    ]  # fmt: skip
+        ("call_1", "rag_search", '{"queries": ["ä"]}'),
+        ("call_2", "rag_search", '{"queries": ["ä"]}'),
+    ]
     _, body, _ = server.requests[0]
     assert body["tools"][0]["function"]["name"] == "rag_search"
     assert body["messages"] == [
         {"role": "user", "content": "q", "images": ["YWJj"]},
-        {"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "rag_search", "arguments": {"queries": ["a"]}}}]},
+        {
+            "role": "assistant",
+            "content": "",
+            "tool_calls": [{"function": {"name": "rag_search", "arguments": {"queries": ["a"]}}}],
+        },
         {"role": "tool", "content": "found", "tool_name": "rag_search"},
-    ]  # fmt: skip
+    ]
 
 
 def test_the_server_says_whether_its_model_calls_tools_and_sees(server: ModelServer) -> None:

@@ -73,12 +73,12 @@ def test_many_texts_go_in_several_requests(server: ModelServer) -> None:
         ([(-1, 0.5), (0, 0.4)], "not one for each"),
         ([(0, 0.5), (1, float("nan"))], "a score that is not a number"),
         ([(0, 0.5), (1, float("-inf"))], "a score that is not a number"),
-        ([(0, 0.5), (1, None)], "no scores that can be read"),
-        ([(0, 0.5), (1, "0.4")], "no scores that can be read"),
-        ([(0, 0.5), (1, True)], "no scores that can be read"),
-        ([(0, 0.5), (True, 0.4)], "no scores that can be read"),
-        ([(0, 0.5), (1.0, 0.4)], "no scores that can be read"),
-        ([(0, 0.5), (1, 10**400)], "no scores that can be read"),
+        ([(0, 0.5), (1, None)], "unreadable scores"),
+        ([(0, 0.5), (1, "0.4")], "unreadable scores"),
+        ([(0, 0.5), (1, True)], "unreadable scores"),
+        ([(0, 0.5), (True, 0.4)], "unreadable scores"),
+        ([(0, 0.5), (1.0, 0.4)], "unreadable scores"),
+        ([(0, 0.5), (1, 10**400)], "unreadable scores"),
     ],
 )
 def test_scores_that_leave_a_text_without_its_own_are_refused(
@@ -95,13 +95,13 @@ def test_scores_that_leave_a_text_without_its_own_are_refused(
 )
 def test_an_answer_of_another_shape_points_at_the_setting(server: ModelServer, shape: Shape, answer: Any) -> None:
     server.replies["/v1/rerank"] = as_json(answer)
-    with pytest.raises(ProviderError, match=r"is rerank\.shape right\?"):
+    with pytest.raises(ProviderError, match=r"check rerank\.shape"):
         score(server, ["a"], shape)
 
 
 def test_a_refusal_says_which_shape_was_tried_and_one_of_the_moment_is_kept_apart(server: ModelServer) -> None:
     server.replies["/v1/rerank"] = as_json("missing field `texts`", 422)
-    with pytest.raises(ProviderRefused, match=r"did not take the request .*\(rerank\.shape is cohere\)"):
+    with pytest.raises(ProviderRefused, match=r"rejected the request .*\(rerank\.shape is cohere\)"):
         score(server, ["a"], "cohere")
     server.replies["/v1/rerank"] = as_json({"error": "overloaded"}, 503)
     with pytest.raises(ProviderBusy, match="overloaded"):
@@ -111,11 +111,11 @@ def test_a_refusal_says_which_shape_was_tried_and_one_of_the_moment_is_kept_apar
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (Options(), r"rerank\.base_url must be an address"),
-        (Options(base_url="ftp://x"), r"rerank\.base_url must be an address"),
-        (Options(base_url="http://x", shape="cohere"), r"'cohere' needs rerank\.model"),
-        (Options(base_url="http://x", shape="jina"), r"'jina' needs rerank\.model"),
-        (Options(base_url="http://x", api_key=SecretStr("schlüssel")), r"rerank\.api_key holds characters"),
+        (Options(), r"rerank\.base_url must be a URL"),
+        (Options(base_url="ftp://x"), r"rerank\.base_url must be a URL"),
+        (Options(base_url="http://x", shape="cohere"), r"rerank\.shape=cohere needs a model"),
+        (Options(base_url="http://x", shape="jina"), r"rerank\.shape=jina needs a model"),
+        (Options(base_url="http://x", api_key=SecretStr("schlüssel")), r"rerank\.api_key contains invalid characters"),
     ],
 )
 def test_what_is_missing_is_said_at_start(options: Options, words: str) -> None:

@@ -38,7 +38,7 @@ def test_a_fault_hits_the_calls_it_names() -> None:
         ("cut:x", "write it like"),
         ("reset:3", "takes no number"),
         ("500@0", "counted from 1"),
-        ("500@3-2", "hits no call"),
+        ("500@3-2", "affects no call"),
     ],
 )
 def test_what_is_no_fault_is_told_with_the_way_out(text: str, words: str) -> None:

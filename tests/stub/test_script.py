@@ -97,8 +97,8 @@ def test_a_script_is_json_toml_or_plain_text(tmp_path: Path, name: str, text: st
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [
-        ("s.json", "{", "is no JSON"),
-        ("s.toml", "=", "is no TOML"),
+        ("s.json", "{", "is not valid JSON"),
+        ("s.toml", "=", "is not valid TOML"),
         ("s.json", '{"answer": []}', "answer: Extra inputs"),
         ("s.json", '{"answers": [{"match": "("}]}', "answers.0.match"),
         ("s.json", '{"faults": ["hag"]}', "did you mean 'hang'"),

@@ -10,7 +10,7 @@ import pytest
 
 from pincite.errors import SettingsError
 from pincite.stub import StubLLM, StubServer
-from pincite.stub.faults import HARMLESS
+from pincite.stub.faults import HARMLESS_FAULTS
 
 TEXT = "Größe: 5 €, 🎉 — [Source 1]"
 
@@ -70,7 +70,7 @@ def test_a_completion_is_the_same_streamed_and_whole(stub: StubLLM, client: http
     assert (answer["message"]["content"], answer["finish_reason"]) == (TEXT, "stop")
 
 
-@pytest.mark.parametrize("fault", HARMLESS)
+@pytest.mark.parametrize("fault", HARMLESS_FAULTS)
 def test_a_harmless_fault_changes_the_bytes_and_not_the_words(stub: StubLLM, client: httpx2.Client, fault: str) -> None:
     play(stub, fault)
     body = {"model": "m", "messages": [], "stream": True}
@@ -208,8 +208,11 @@ def test_embeddings_and_model_lists_go_wrong_too(stub: StubLLM, client: httpx2.C
 
 
 def test_the_log_says_what_was_asked_but_not_the_key(stub: StubLLM, client: httpx2.Client) -> None:
-    client.post("chat/completions", json={"model": "m", "messages": [{"role": "user", "content": "Why?"}]},
-                headers={"authorization": "Bearer secret", "x-request-id": "r1"})  # fmt: skip
+    client.post(
+        "chat/completions",
+        json={"model": "m", "messages": [{"role": "user", "content": "Why?"}]},
+        headers={"authorization": "Bearer secret", "x-request-id": "r1"},
+    )
     log = httpx2.get(stub.url.replace("/v1", "/stub/calls"))
     [call] = log.json()["calls"]
     assert (call["number"], call["model"], call["prompt"], call["request_id"]) == (1, "m", "Why?", "r1")

@@ -7,10 +7,16 @@ from pincite.stub.sources import first_source, quote
 CATS = "Cats sleep a lot. Cats purr\nwhen they are content.\n\nDogs do not."
 FENCE = "=== 0123456789abcdef ==="
 SHAPES = {
-    "fenced": (f"Cite as [Source N].\n\n{FENCE}\n[Source 1] Pets > Cats, page 2\n{CATS}\n{FENCE}\n\n{FENCE}\n[Source 2] B\nWhy purr?\n{FENCE}", "Source 1"),
-    "by title": (f"Answer from the context.\n{FENCE}\n[Pets > Cats]\n{CATS}\n\n[Birds]\nWhy do cats purr? No.\n{FENCE}", "Pets"),
+    "fenced": (
+        f"Cite as [Source N].\n\n{FENCE}\n[Source 1] Pets > Cats, page 2\n{CATS}\n{FENCE}\n\n{FENCE}\n[Source 2] B\nWhy purr?\n{FENCE}",
+        "Source 1",
+    ),
+    "by title": (
+        f"Answer from the context.\n{FENCE}\n[Pets > Cats]\n{CATS}\n\n[Birds]\nWhy do cats purr? No.\n{FENCE}",
+        "Pets",
+    ),
     "in one prompt": (f"Context:\n[Source: pets.md page=1 score=0.5]\n{CATS}", "Source 1"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("shape", SHAPES)

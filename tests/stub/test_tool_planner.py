@@ -1,6 +1,6 @@
 from typing import Any
 
-from pincite.stub.tool_planner import in_plain_text, planned
+from pincite.stub.tool_planner import calls_as_text, plan_step
 
 ASKED = {"role": "user", "content": "Where was the builder of Brook Mill born?"}
 FOUND = "2 passages found\n=== 0123456789abcdef ===\n[Source 1] Mill (doc_id abc-1, lines 1-2)\nBrook Mill was built by Ada Bright.\n=== 0123456789abcdef ==="
@@ -9,7 +9,7 @@ MORE = "=== 0123456789abcdef ===\n[Source 2] Ada (doc_id def-2, lines 1-2)\nAda 
 
 def step(*results: str, role: str = "tool") -> tuple[str, list[tuple[str, dict[str, Any]]]]:
     lead = "" if role == "tool" else "Result of rag_search: "
-    return planned([ASKED, *({"role": role, "content": lead + result} for result in results)], ASKED["content"])
+    return plan_step([ASKED, *({"role": role, "content": lead + result} for result in results)], ASKED["content"])
 
 
 def test_it_searches_follows_names_reads_and_quotes() -> None:
@@ -25,7 +25,7 @@ def test_results_in_plain_text_count_as_well() -> None:
 
 
 def test_calls_are_lines_where_no_tools_are_offered() -> None:
-    assert in_plain_text("I look.", [("rag_search", {"queries": ["a", "b"]})]) == "I look.\nSEARCH: a | b"
-    assert in_plain_text("So.", [("read_document", {"doc_id": "x"})]).endswith(
+    assert calls_as_text("I look.", [("rag_search", {"queries": ["a", "b"]})]) == "I look.\nSEARCH: a | b"
+    assert calls_as_text("So.", [("read_document", {"doc_id": "x"})]).endswith(
         '{"name": "read_document", "arguments": {"doc_id": "x"}}'
     )

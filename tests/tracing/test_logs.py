@@ -10,7 +10,7 @@ import pytest
 
 from pincite.config.branches.server import Logs
 from pincite.core.request_context import request_id
-from pincite.tracing.logs import configured
+from pincite.tracing.logs import configure_logging
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ log = logging.getLogger("pincite.somewhere")
 
 
 def test_a_readable_line_has_time_level_place_request_and_message(written: io.StringIO) -> None:
-    with configured(Logs(), written):
+    with configure_logging(Logs(), written):
         log.info("before any request")
         request_id.set("abcdefgh")
         log.warning("%s is down", "the embedder")
@@ -37,20 +37,24 @@ def test_a_readable_line_has_time_level_place_request_and_message(written: io.St
 
 
 def test_a_json_line_is_an_object_with_known_names(written: io.StringIO) -> None:
-    with configured(Logs(format="json"), written):
+    with configure_logging(Logs(format="json"), written):
         request_id.set("abcdefgh")
         log.info("done", extra={"status": 200, "ms": 1.5, "secret": "x"})
         told = json.loads(written.getvalue())
         assert re.fullmatch(r".*Z", told.pop("time"))
         assert told == {
-            "level": "info", "logger": "pincite.somewhere", "request_id": "abcdefgh", "message": "done", "status": 200,
+            "level": "info",
+            "logger": "pincite.somewhere",
+            "request_id": "abcdefgh",
+            "message": "done",
+            "status": 200,
             "ms": 1.5,
-        }  # fmt: skip
+        }
 
 
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_nothing_can_break_a_line_or_steer_a_terminal(written: io.StringIO, form: str) -> None:
-    with configured(Logs.model_validate({"format": form}), written):
+    with configure_logging(Logs.model_validate({"format": form}), written):
         log.warning("a\nb\r\x1b[31mred\u2028\u202e\x9b")
         line = written.getvalue()
         assert line.count("\n") == 1
@@ -60,7 +64,7 @@ def test_nothing_can_break_a_line_or_steer_a_terminal(written: io.StringIO, form
 
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_an_error_is_told_by_its_name_and_place_and_not_by_its_words(written: io.StringIO, form: str) -> None:
-    with configured(Logs.model_validate({"format": form}), written):
+    with configure_logging(Logs.model_validate({"format": form}), written):
         try:
             raise ValueError("a canary")
         except ValueError:
@@ -71,7 +75,7 @@ def test_an_error_is_told_by_its_name_and_place_and_not_by_its_words(written: io
 
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_debugging_shows_all_of_it(written: io.StringIO, form: str) -> None:
-    with configured(Logs.model_validate({"format": form, "level": "debug"}), written):
+    with configure_logging(Logs.model_validate({"format": form, "level": "debug"}), written):
         try:
             raise ValueError("a canary")
         except ValueError:
@@ -82,7 +86,7 @@ def test_debugging_shows_all_of_it(written: io.StringIO, form: str) -> None:
 def test_other_handlers_stay_and_libraries_are_quiet(written: io.StringIO) -> None:
     other = logging.NullHandler()
     logging.getLogger().addHandler(other)
-    with configured(Logs(), written):
+    with configure_logging(Logs(), written):
         logging.getLogger("some.library").info("chatter")
         assert other in logging.getLogger().handlers
         assert len([handler for handler in logging.getLogger().handlers if type(handler) is logging.StreamHandler]) == 1

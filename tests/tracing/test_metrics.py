@@ -14,24 +14,53 @@ from tests.stages import stages
 
 NOW = datetime.now(UTC)
 WRITING = {
-    "gen_ai.operation.name": "chat", "gen_ai.provider.name": "openai_compatible", "gen_ai.usage.input_tokens": 100,
-    "gen_ai.usage.output_tokens": 20, "retries": 2, "first_token_ms": 40.0,
-}  # fmt: skip
+    "gen_ai.operation.name": "chat",
+    "gen_ai.provider.name": "openai_compatible",
+    "gen_ai.usage.input_tokens": 100,
+    "gen_ai.usage.output_tokens": 20,
+    "retries": 2,
+    "first_token_ms": 40.0,
+}
 ANSWERED = Trace(
-    "t1", "query", NOW, 120.0, degraded=(Degraded("ranking", "x"),),
+    "t1",
+    "query",
+    NOW,
+    120.0,
+    degraded=(Degraded("ranking", "x"),),
     spans=(
         Span("query_embedding", 0, 0, 5.0, None, {"gen_ai.operation.name": "embeddings", "texts": 2}),
-        Span("vector_search", 0, 5, 3.0), Span("lexical_search", 0, 5, 3.0), Span("lexical_search", 0, 8, 3.0),
+        Span("vector_search", 0, 5, 3.0),
+        Span("lexical_search", 0, 5, 3.0),
+        Span("lexical_search", 0, 8, 3.0),
         Span("llm_generation", None, 10, 90.0, None, WRITING),
     ),
-)  # fmt: skip
-DEGRADED = Trace("t2", "query", NOW, 1.0, spans=(
-    Span("llm_generation", None, 0, 1.0, "ProviderError: x", {"gen_ai.operation.name": "chat", "fallbacks": 1}),
-    Span("extractive_generation", None, 1, 1.0),
-))  # fmt: skip
-FILE = Trace("t3", "ingest", NOW, 50.0, spans=(
-    Span("indexing", None, 0, 9.0, None, {"gen_ai.operation.name": "embeddings", "calls": 3, "texts": 70, "chunks": 90}),
-))  # fmt: skip
+)
+DEGRADED = Trace(
+    "t2",
+    "query",
+    NOW,
+    1.0,
+    spans=(
+        Span("llm_generation", None, 0, 1.0, "ProviderError: x", {"gen_ai.operation.name": "chat", "fallbacks": 1}),
+        Span("extractive_generation", None, 1, 1.0),
+    ),
+)
+FILE = Trace(
+    "t3",
+    "ingest",
+    NOW,
+    50.0,
+    spans=(
+        Span(
+            "indexing",
+            None,
+            0,
+            9.0,
+            None,
+            {"gen_ai.operation.name": "embeddings", "calls": 3, "texts": 70, "chunks": 90},
+        ),
+    ),
+)
 FAILED = Trace("t4", "ingest", NOW, 50.0, error="Unreadable", code="unreadable")
 
 
@@ -53,18 +82,29 @@ def counted(*traces: Trace, **sizes: Any) -> dict[tuple[str, tuple[str, ...]], f
 def test_traces_add_up() -> None:
     found = counted(ANSWERED, DEGRADED, FILE, FAILED)
     expected = {
-        ("requests_total", ("query",)): 2, ("requests_total", ("ingest",)): 2,
-        ("errors_total", ("unreadable", "ingest")): 1, ("degraded_total", ("ranking",)): 1,
-        ("files_total", ("completed",)): 1, ("files_total", ("unreadable",)): 1, ("chunks_total", ()): 90,
-        ("embedding_calls_total", ("query",)): 1, ("embedding_calls_total", ("index",)): 3,
-        ("embedded_texts_total", ("query",)): 2, ("embedded_texts_total", ("index",)): 70,
-        ("searches_total", ("vector",)): 1, ("searches_total", ("lexical",)): 2,
-        ("model_calls_total", ("openai_compatible",)): 1, ("model_calls_total", ("unknown",)): 1,
-        ("tokens_total", ("input",)): 100, ("tokens_total", ("output",)): 20,
-        ("retries_total", ()): 2, ("fallbacks_total", ()): 2,
-        ("stage_seconds_count", ("lexical_search",)): 2, ("request_seconds_count", ("query",)): 2,
+        ("requests_total", ("query",)): 2,
+        ("requests_total", ("ingest",)): 2,
+        ("errors_total", ("unreadable", "ingest")): 1,
+        ("degraded_total", ("ranking",)): 1,
+        ("files_total", ("completed",)): 1,
+        ("files_total", ("unreadable",)): 1,
+        ("chunks_total", ()): 90,
+        ("embedding_calls_total", ("query",)): 1,
+        ("embedding_calls_total", ("index",)): 3,
+        ("embedded_texts_total", ("query",)): 2,
+        ("embedded_texts_total", ("index",)): 70,
+        ("searches_total", ("vector",)): 1,
+        ("searches_total", ("lexical",)): 2,
+        ("model_calls_total", ("openai_compatible",)): 1,
+        ("model_calls_total", ("unknown",)): 1,
+        ("tokens_total", ("input",)): 100,
+        ("tokens_total", ("output",)): 20,
+        ("retries_total", ()): 2,
+        ("fallbacks_total", ()): 2,
+        ("stage_seconds_count", ("lexical_search",)): 2,
+        ("request_seconds_count", ("query",)): 2,
         ("first_token_seconds_sum", ("openai_compatible",)): 0.04,
-    }  # fmt: skip
+    }
     assert {key: found[f"pincite_{key[0]}", key[1]] for key in expected} == expected
 
 

@@ -16,7 +16,7 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from pincite.core.traces import Content, Span, Trace
-from pincite.tracing.otlp import Telemetry, otel_spans
+from pincite.tracing.otlp import OtlpExporter, otel_spans
 from tests.tracing.test_metrics import ANSWERED, NOW
 
 Received = tuple[str, ExportTraceServiceRequest]
@@ -70,18 +70,28 @@ def test_a_question_reaches_the_collector(
 
 def test_a_trace_joins_the_clients_own() -> None:
     trace = Trace(
-        "c" * 32, "query", NOW, 9.0, remote=f"{'a' * 32}-{'b' * 16}", error="Invalid: no", code="invalid",
-        spans=(Span("retrieval", None, 1, 2, None, {"found": 3, "hits": [["x", 1.0]], "by": {"a": 1}, "names": ["n"]}),),
+        "c" * 32,
+        "query",
+        NOW,
+        9.0,
+        remote=f"{'a' * 32}-{'b' * 16}",
+        error="Invalid: no",
+        code="invalid",
+        spans=(
+            Span("retrieval", None, 1, 2, None, {"found": 3, "hits": [["x", 1.0]], "by": {"a": 1}, "names": ["n"]}),
+        ),
         content=Content("words"),
-    )  # fmt: skip
+    )
     root, below = otel_spans(trace, None)
     assert root.context is not None
     assert root.parent is not None
     assert (root.context.trace_id, root.parent.span_id) == (int("a" * 32, 16), int("b" * 16, 16))
     assert below.parent == root.context
     assert dict(below.attributes or {}) == {"found": 3, "by.a": 1, "names": ("n",)} or dict(below.attributes or {}) == {
-        "found": 3, "by.a": 1, "names": ["n"]
-    }  # fmt: skip
+        "found": 3,
+        "by.a": 1,
+        "names": ["n"],
+    }
     assert (root.attributes or {})["error.type"] == "invalid"
     assert not root.status.is_ok
     assert "words" not in str(root.to_json())
@@ -89,14 +99,14 @@ def test_a_trace_joins_the_clients_own() -> None:
 
 def test_a_collector_that_is_down_is_told_once_and_waits_for_nobody(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.WARNING)
-    telemetry = Telemetry("http://127.0.0.1:9/v1/traces", "0")
+    telemetry = OtlpExporter("http://127.0.0.1:9/v1/traces", "0")
     began = time.perf_counter()
     for _ in range(1200):
         telemetry.send(ANSWERED)
     assert time.perf_counter() - began < 5
     asyncio.run(telemetry.close())
     [record] = [one for one in caplog.records if one.name == "pincite.tracing.otlp"]
-    assert "traces are not sent to http://127.0.0.1:9/v1/traces" in record.getMessage()
+    assert "traces are not exported to http://127.0.0.1:9/v1/traces" in record.getMessage()
 
 
 @pytest.mark.slow

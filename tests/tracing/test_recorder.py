@@ -93,7 +93,7 @@ def test_a_trace_names_its_request_and_the_clients_own() -> None:
         ("search", Question("cats" * 3), []),
     ],
 )
-def test_only_the_text_of_a_plain_search_that_is_let_in_is_searched_surely(
+def test_only_the_text_of_a_plain_search_that_is_let_in_is_certain_queries(
     kind: str, question: Question, surely: list[str]
 ) -> None:
-    assert TraceRecorder(kind, question).searched_surely(10) == surely
+    assert TraceRecorder(kind, question).certain_queries(10) == surely

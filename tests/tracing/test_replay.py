@@ -16,10 +16,10 @@ from pincite.core.query.question import Filters, Question, Sampling
 from pincite.core.traces import Content, Trace, TraceFilter
 from pincite.errors import Invalid, NotFound
 from pincite.tracing.replay import (
-    Moved,
-    moves,
+    RankChange,
     options_of,
     question_of,
+    rank_changes,
     replayable,
     settings_for,
     settings_of,
@@ -31,9 +31,19 @@ PLAIN = Trace("t", "query", datetime.now(UTC), 1.0, content=Content("why"))
 
 def test_a_question_comes_back_with_its_options() -> None:
     asked = Question(
-        "and there?", ("also",), True, Filters("hr", ("d1",)), 3, 0.1, "dense_only", 0.2,
-        Sampling("m", 0.1, 0.9, 50, ("x",), "be brief", 7), session_id="s", standalone="and in Austria?", guessed=True,
-    )  # fmt: skip
+        "and there?",
+        ("also",),
+        True,
+        Filters("hr", ("d1",)),
+        3,
+        0.1,
+        "dense_only",
+        0.2,
+        Sampling("m", 0.1, 0.9, 50, ("x",), "be brief", 7),
+        session_id="s",
+        standalone="and in Austria?",
+        guessed=True,
+    )
     content = Content(asked.text, asked.also, "and in Austria?", "be brief", stop=("x",))
     again = question_of(replace(PLAIN, options=options_of(asked), content=content), None)
     assert again == replace(asked, session_id=None)
@@ -71,7 +81,7 @@ def test_settings_are_those_of_the_trace_changed() -> None:
         ("embedding.model", "x", "not a setting"),
         ("llm.question_timeout_s", 9999, "not a setting"),
         ("llm.first_token_timeout_s", 9999, "not a setting"),
-        ("rag.reranker", "os.system", "one that is shipped"),
+        ("rag.reranker", "os.system", "name of a built-in provider"),
     ],
 )
 def test_what_cannot_be_changed_is_refused(key: str, value: Any, message: str) -> None:
@@ -85,21 +95,28 @@ def test_no_secret_and_no_address_can_be_replayed() -> None:
 
 
 def test_each_passage_has_gone_some_way() -> None:
-    found = moves([("a", 0.9), ("b", 0.8), ("c", 0.7)], [("b", 0.5), ("d", 0.4), ("c", 0.3)])
+    found = rank_changes([("a", 0.9), ("b", 0.8), ("c", 0.7)], [("b", 0.5), ("d", 0.4), ("c", 0.3)])
     assert found == (
-        Moved("b", 2, 1, 0.8, 0.5), Moved("d", None, 2, None, 0.4), Moved("c", 3, 3, 0.7, 0.3),
-        Moved("a", 1, None, 0.9, None),
-    )  # fmt: skip
+        RankChange("b", 2, 1, 0.8, 0.5),
+        RankChange("d", None, 2, None, 0.4),
+        RankChange("c", 3, 3, 0.7, 0.3),
+        RankChange("a", 1, None, 0.9, None),
+    )
     assert [one.change for one in found] == ["moved", "entered", "same", "left"]
 
 
 def test_words_that_went_and_came() -> None:
     assert list(word_changes("It is. [Source 2]", "It is. [Source 1]")) == [
-        ("same", "It is."), ("removed", " [Source 2]"), ("added", " [Source 1]")
-    ]  # fmt: skip
+        ("same", "It is."),
+        ("removed", " [Source 2]"),
+        ("added", " [Source 1]"),
+    ]
     assert list(word_changes("cats sleep all day", "cats purr all day")) == [
-        ("same", "cats"), ("removed", " sleep"), ("added", " purr"), ("same", " all day")
-    ]  # fmt: skip
+        ("same", "cats"),
+        ("removed", " sleep"),
+        ("added", " purr"),
+        ("same", " all day"),
+    ]
 
 
 def test_long_texts_are_not_compared_word_by_word() -> None:

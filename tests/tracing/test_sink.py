@@ -287,7 +287,7 @@ def test_no_answer_waits_for_its_trace_and_closing_does() -> None:
 
 
 def test_where_too_many_wait_to_be_written_the_next_waits_for_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pincite.tracing.sink.MOST_WAITING", 2)
+    monkeypatch.setattr("pincite.tracing.sink.MAX_PENDING_WRITES", 2)
 
     async def go() -> None:
         slow, trace = Slow(), TraceRecorder("query", ASKED).trace(make_run(), None)

@@ -15,7 +15,7 @@ from pincite.core.accounts.access import Caller, Scope
 from pincite.core.evaluations import Evaluation, EvaluationSet, MadeBy
 from pincite.engine.app import AsyncPincite
 from pincite.errors import Conflict, Invalid, NotFound, PinciteError
-from pincite.evaluate.questions.labels import mark
+from pincite.evaluate.questions.labels import mark_passages as mark
 from pincite.evaluate.questions.own_documents import EvalRequest, begin, make_set, run_set, settings_to_try
 from pincite.serialize.evaluations import evaluation_json, evaluation_set_json, set_question_json
 from pincite.serialize.fields import Body, Name

@@ -16,7 +16,7 @@ from pincite.config.branches.generation import Fallback, Llm
 from pincite.core.protocols import LLM, Discoverable, Offered, Reranker
 from pincite.engine.app import AsyncPincite
 from pincite.models.kit_factory import address_of, plain_embedder, provider_of, rerank_address
-from pincite.models.probe import ProbeResult, probe_embedder, probe_llm, try_reranker
+from pincite.models.probe import ProbeResult, probe_embedder, probe_llm, probe_reranker
 from pincite.models.resilient import close
 from pincite.serialize.fields import Body, Name
 from pincite.serialize.primitives import page_json
@@ -70,7 +70,7 @@ async def _probe_reranker(reranker: Reranker | None) -> dict[str, Any]:
     if reranker is None:
         return {"ok": True, "error": None}
     try:
-        return _result_json(await try_reranker(reranker), "latency_ms")
+        return _result_json(await probe_reranker(reranker), "latency_ms")
     finally:
         await close(reranker)
 

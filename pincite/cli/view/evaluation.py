@@ -9,7 +9,7 @@ from pincite.cli.view.screen import Screen, join_text, make_table, shorten, styl
 from pincite.cli.view.settings import format_value
 from pincite.core.evaluations import Evaluation, EvaluationSet, Interval, SetQuestion
 from pincite.evaluate.compare import Comparison, Trial
-from pincite.evaluate.questions.own_documents import change
+from pincite.evaluate.questions.own_documents import compare_runs
 from pincite.text.counts import count
 
 VERDICT_STYLES = {"better": "green", "worse": "red", "within noise": "dim"}
@@ -98,7 +98,7 @@ def print_runs(
 
 def _print_change(screen: Screen, name: str, before: Evaluation, after: Evaluation) -> None:
     """Print `this change: +2.1 nDCG, −40 ms`, its verdict and the changed settings."""
-    difference_of_runs = change(before, after)
+    difference_of_runs = compare_runs(before, after)
     main, difference = next(iter(difference_of_runs.measures.items()))
     points = f"{100 * difference.value:+.1f} [{100 * difference.low:+.1f}, {100 * difference.high:+.1f}] {main}"
     screen.print_line(

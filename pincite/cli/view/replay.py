@@ -10,7 +10,7 @@ from pincite.cli.view.screen import Screen, join_text, make_table, shorten, styl
 from pincite.cli.view.settings import format_value
 from pincite.cli.view.traces import format_ms
 from pincite.core.traces import TraceOutcome
-from pincite.tracing.replay import Change, Moved, Replay
+from pincite.tracing.replay import Change, RankChange, Replay
 
 CHANGE_STYLES = {"same": "dim", "moved": "", "entered": "green", "left": "red"}
 
@@ -65,7 +65,7 @@ def _format_score(score: float | None) -> str:
     return "–" if score is None else f"{score:.4f}"
 
 
-def _format_move(moved: Moved) -> str:
+def _format_move(moved: RankChange) -> str:
     if moved.before is None or moved.after is None or moved.before == moved.after:
         return {"same": "="}.get(moved.change, moved.change)
     return f"↑ {moved.before - moved.after}" if moved.after < moved.before else f"↓ {moved.after - moved.before}"

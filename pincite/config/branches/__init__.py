@@ -1,1 +1,1 @@
-"""The branches of the settings tree, by what they configure."""
+"""The branches of the settings tree, grouped by what they configure."""

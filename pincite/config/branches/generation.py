@@ -1,4 +1,4 @@
-"""Answers: the language model, its context, checks and conversations."""
+"""Settings of answers: language model, prompt, citations, checks and conversations."""
 
 from typing import Literal
 
@@ -8,211 +8,236 @@ from pincite.config.branches.base import Branch, Share
 
 
 class Guard(Branch):
-    """What may come in."""
+    """Checks on incoming questions."""
 
-    max_query_chars: int = Field(default=4000, ge=1, le=100_000, description="Longest question, in characters.")
+    max_query_chars: int = Field(
+        default=4000, ge=1, le=100_000, description="Maximum length of a question, in characters."
+    )
     injection: Literal["off", "warn", "block"] = Field(
         default="warn",
-        description="What becomes of a question that reads like an order to the model: nothing, a warning in the answer, "
-        "or a refusal. Passages that read so only ever get a warning.",
+        description="What happens when a question looks like a prompt injection: nothing, a warning in the answer, or "
+        "an error. A suspicious passage only causes a warning.",
     )
 
 
 class Fallback(Branch):
-    """Who writes when the model cannot be reached."""
+    """The language model that answers when the first one fails."""
 
     provider: str = Field(
-        default="", description="As `llm.provider`. Empty: `openai_compatible` where a base URL is set, else nobody."
+        default="",
+        description="As `llm.provider`. Empty: `openai_compatible` if a base URL is set, otherwise no fallback.",
     )
-    base_url: str = Field(default="", description="The other server's address.")
-    api_key: SecretStr | None = Field(default=None, description="Key for that server. From the environment only.")
-    model: str = Field(default="", description="Model to ask that server for; empty takes the first it offers.")
+    base_url: str = Field(default="", description="Base URL of the fallback server.")
+    api_key: SecretStr | None = Field(
+        default=None, description="API key of the fallback server. From the environment only."
+    )
+    model: str = Field(default="", description="Model name; empty uses the first model the server offers.")
 
 
 class Llm(Branch):
-    """Who writes the answer."""
+    """The language model that writes the answer."""
 
     provider: str = Field(
         default="",
-        description="`extractive`, `openai_compatible`, `ollama`, `anthropic`, `llama`, `scripted`, or a dotted path. Empty: "
-        "`openai_compatible` where a base URL is set, else `extractive`.",
+        description="`extractive`, `openai_compatible`, `ollama`, `anthropic`, `llama`, `scripted`, or a dotted path. "
+        "Empty: `openai_compatible` if a base URL is set, otherwise `extractive`.",
     )
     base_url: str = Field(
         default="",
-        description="The model server's address, such as `http://127.0.0.1:8080/v1`; Ollama and Anthropic have their own.",
+        description="Base URL of the model server, such as `http://127.0.0.1:8080/v1`; Ollama and Anthropic have "
+        "their own default.",
     )
-    api_key: SecretStr | None = Field(default=None, description="Key for that server. From the environment only.")
-    model: str = Field(default="", description="Model to ask for; empty takes the first that the server offers.")
+    api_key: SecretStr | None = Field(
+        default=None, description="API key of the model server. From the environment only."
+    )
+    model: str = Field(default="", description="Model name; empty uses the first model the server offers.")
     path: str = Field(
-        default="", description="The GGUF file that the provider `llama` reads. From the environment or a file only."
+        default="", description="GGUF file for the provider `llama`. From the environment or the settings file only."
     )
     tools: bool | None = Field(
         default=None,
-        description="Whether the model calls tools by itself. Empty: by the model table, else the server's word, else it "
-        "is tried; one that does not is talked to in plain text.",
+        description="Whether the model supports native tool calls. Empty: taken from the model table, then from the "
+        "server, otherwise tried out; without native tool calls, plain text is used.",
     )
     vision: bool | None = Field(
         default=None,
-        description="Whether the model sees pictures. Empty: by the model table, else the server's word, else it does not.",
+        description="Whether the model accepts images. Empty: taken from the model table, then from the server, "
+        "otherwise no.",
     )
     temperature: float | None = Field(
-        default=None, ge=0, le=2, description="Sampling temperature. Empty: by the model table, 0.3 for unknown models."
+        default=None,
+        ge=0,
+        le=2,
+        description="Sampling temperature. Empty: from the model table, 0.3 for unknown models.",
     )
     top_p: Share | None = Field(
-        default=None, description="Nucleus sampling. Empty: by the model table, or as the server likes."
+        default=None, description="Nucleus sampling. Empty: from the model table, otherwise the server's default."
     )
-    max_tokens: int = Field(default=1000, ge=1, le=100_000, description="Longest answer, in tokens.")
+    max_tokens: int = Field(default=1000, ge=1, le=100_000, description="Maximum length of an answer, in tokens.")
     window: int = Field(
         default=0,
         ge=0,
         le=10_000_000,
-        description="Tokens the model can see, prompt and answer together; 0: by the model table, else the server's "
-        "word, else 8192.",
+        description="Context window in tokens, prompt and answer together. 0: taken from the model table, then from "
+        "the server, otherwise 8192.",
     )
-    timeout_s: float = Field(default=120, gt=0, le=3600, description="Longest time for one answer, in seconds.")
+    timeout_s: float = Field(default=120, gt=0, le=3600, description="Timeout of one model call, in seconds.")
     first_token_timeout_s: float = Field(
-        default=60, gt=0, le=3600, description="Longest wait for a model's first word, in seconds."
+        default=60, gt=0, le=3600, description="Timeout for the first token of a model call, in seconds."
     )
     question_timeout_s: float = Field(
-        default=180, gt=0, le=3600, description="Longest time for a whole question, in seconds."
+        default=180, gt=0, le=3600, description="Timeout of a whole question, in seconds."
     )
     fallback: Fallback = Fallback()
 
 
 class Agent(Branch):
-    """How far an answer is looked up step by step (mode `agent`)."""
+    """Limits of the agent, which answers in several steps (mode `agent`)."""
 
     max_iterations: int = Field(
-        default=10, ge=1, le=50, description="Turns of the model; after the last it must answer with what it has."
+        default=10, ge=1, le=50, description="Maximum number of model turns; after the last one the model must answer."
     )
     max_tokens: int = Field(
         default=60_000,
         ge=1000,
         le=10_000_000,
-        description="Tokens that all turns may take together, prompts and answers; then it must answer.",
+        description="Token budget of all turns together, prompts and answers; then the model must answer.",
     )
     result_tokens: int = Field(
-        default=1500, ge=100, le=50_000, description="Tokens of one tool's result that the model is shown."
+        default=1500, ge=100, le=50_000, description="Maximum length of one tool result in the prompt, in tokens."
     )
 
 
 class Resilience(Branch):
-    """What is done about outside services that fail: models, embedders and rerankers alike."""
+    """Retries and circuit breaker for external services: language models, embedders and rerankers."""
 
     retries: int = Field(
         default=3,
         ge=0,
         le=10,
-        description="Further tries after 429, 5xx and network errors; none after the first byte.",
+        description="Retries after 429, 5xx and network errors; none once the first byte has arrived.",
     )
     backoff_s: float = Field(
-        default=1, ge=0, le=60, description="Wait before the second try; doubles each time, plus up to a quarter."
+        default=1,
+        ge=0,
+        le=60,
+        description="Wait before the first retry, in seconds; doubles each time, plus up to 25 % jitter.",
     )
     backoff_cap_s: float = Field(
-        default=10, ge=0, le=600, description="Longest wait between two tries, also where a service asks for more."
+        default=10,
+        ge=0,
+        le=600,
+        description="Maximum wait before a retry, in seconds, even if the service asks for more.",
     )
     breaker_failures: int = Field(
-        default=5, ge=1, le=1000, description="Failures in a row after which a service is left alone."
+        default=5, ge=1, le=1000, description="Consecutive failures that open the circuit breaker of a service."
     )
     breaker_s: float = Field(
-        default=30, ge=0, le=3600, description="How long it is left alone before one call may try it again."
+        default=30,
+        ge=0,
+        le=3600,
+        description="Seconds the breaker stays open before one call may try the service again.",
     )
 
 
 class Context(Branch):
-    """What a model is shown."""
+    """The passages in the prompt."""
 
     max_tokens: int = Field(
         default=0,
         ge=0,
         le=1_000_000,
-        description="Tokens of passages in a prompt at most, never more than 56 % of the model's window; 0 is just that. "
-        "With the template `five-stage` a token is four characters.",
+        description="Token budget for the passages in a prompt, never more than 56 % of the model's context window; 0 "
+        "uses these 56 %. With the template `five-stage` a token counts as four characters.",
     )
     template: Literal["default", "five-stage", "local"] = Field(
-        default="default", description="How passages and question are put to the model; see docs/prompts.md."
+        default="default", description="Prompt template for passages and question; see docs/prompts.md."
     )
     order: Literal["score", "sandwich"] = Field(
         default="score",
-        description="How passages stand in a prompt: best first, or the best first and last and the weakest in the middle, "
-        "where long prompts are read least.",
+        description="Order of the passages in a prompt: best first (`score`), or the best first and last and the "
+        "weakest in the middle, which models attend to least (`sandwich`).",
     )
 
 
 class Citations(Branch):
-    """How an answer names its sources."""
+    """How an answer cites its sources."""
 
     form: Literal["source", "title"] = Field(
-        default="source", description="What the model is told to write: `[Source N]`, or the source's title."
+        default="source", description="Citation format the model is asked for: `[Source N]`, or the source's title."
     )
 
 
 class Answers(Branch):
-    """How much is done for an answer; a level sets these and others at once, see docs/levels.md."""
+    """Effort spent on an answer; a level sets these and other settings together, see docs/levels.md."""
 
     level: Literal["basic", "standard", "enhanced", "maximum"] = Field(
         default="standard",
-        description="The level of questions that name none: `standard` is all settings as they are, the others change "
-        "them as docs/levels.md has it.",
+        description="Level of questions that do not name one. `standard` leaves all settings unchanged; the other "
+        "levels change the settings listed in docs/levels.md.",
     )
     chain_of_thought: Literal["off", "auto", "on"] = Field(
         default="off",
-        description="Have the model reason step by step before it answers, which is never shown: never, for comparisons "
-        "and questions that ask for reasons, or always.",
+        description="Whether the model reasons step by step before it answers: never, for comparisons and questions "
+        "that ask for reasons (`auto`), or always. The reasoning is never shown.",
     )
     ensemble_voting: bool = Field(
         default=False,
-        description="Have the model write several drafts at once, and give the one whose statements the others agree with.",
+        description="Let the model write several drafts at once and return the draft whose statements the others "
+        "agree with.",
     )
-    drafts: int = Field(default=3, ge=2, le=7, description="How many drafts that are.")
+    drafts: int = Field(default=3, ge=2, le=7, description="Number of drafts for ensemble voting.")
     extended_thinking: bool = Field(
-        default=False, description="Let a model that can do so think for long before it answers."
+        default=False, description="Let a reasoning model think at length before it answers."
     )
     thinking_tokens: int = Field(
         default=4096,
         ge=1024,
         le=100_000,
-        description="Tokens it may think with, where its window has the room; reasoning step by step gets a quarter of it.",
+        description="Token budget for thinking, if the context window is large enough; chain of thought gets a "
+        "quarter of it.",
     )
     suggestions: Literal["off", "model", "checked"] = Field(
         default="checked",
-        description="Questions to go on with: none; the model's, as it suggests them; or those of the model's that a search "
-        "finds passages for, and where no model suggests any, some that what was found answers, made from its headings.",
+        description="Suggested follow-up questions: none; the model's suggestions, unchecked (`model`); or only those "
+        "for which a search finds passages (`checked`). If there are none, `checked` makes questions from the "
+        "headings of the passages found.",
     )
 
 
 class Grounding(Branch):
-    """How an answer is checked against its sources."""
+    """Check of an answer against its sources."""
 
     judge: Literal["rules", "model"] = Field(
         default="rules",
-        description="Who says whether a passage supports what it is cited for: rules on words, meaning, numbers, names and "
-        "negations, or after them the model as well, in one call for the whole answer. What a rule refutes stays so.",
+        description="What decides whether a passage supports the claim that cites it: rules on words, meaning, "
+        "numbers, names and negations (`rules`), or these rules and then the model, in one call for the whole answer "
+        "(`model`). The model cannot overrule a claim that a rule refutes.",
     )
 
 
 class ConfidenceRule(Branch):
-    """How far an answer can be relied on."""
+    """How the confidence of an answer is determined."""
 
     rule: Literal["calibrated", "counted"] = Field(
         default="calibrated",
-        description="Where the level comes from: an estimate of how likely the answer is right, or the number of passages "
-        "found and their mean similarity (high: 3 and .5; medium: 2 and .3).",
+        description="Source of the confidence level: a calibrated estimate of how likely the answer is right, or the "
+        "number of passages found and their mean similarity (high: 3 and .5; medium: 2 and .3).",
     )
 
 
 class Conversation(Branch):
-    """What is remembered of a conversation."""
+    """Conversation history and shared answers."""
 
     query_rewriting_enabled: bool = Field(
-        default=True, description="Turn a follow-up (`And in Germany?`) into a question that can be understood alone."
+        default=True, description="Rewrite a follow-up question (`And in Germany?`) into a standalone question."
     )
     db_rehydration_enabled: bool = Field(
-        default=True, description="Remember what was said before in a stored session, also after a restart."
+        default=True, description="Load the history of a stored session from the database, also after a restart."
     )
     max_history_turns: int = Field(
-        default=15, ge=0, le=15, description="Turns remembered at most; small models remember fewer."
+        default=15, ge=0, le=15, description="Maximum number of turns in the prompt; fewer for small models."
     )
     share_days: int = Field(
-        default=30, ge=1, le=3650, description="Days that an answer shared by link can be opened, at most."
+        default=30, ge=1, le=3650, description="Maximum number of days that a shared link stays valid."
     )

@@ -1,4 +1,4 @@
-"""Search: strategies, fusion, thresholds, embedding, reranking, spelling, the answer cache."""
+"""Settings of retrieval: strategy, fusion, thresholds, embedding, reranking, spelling and the answer cache."""
 
 from typing import Literal
 
@@ -8,62 +8,67 @@ from pincite.config.branches.base import Branch, Share
 
 
 class Penalties(Branch):
-    """What passages lose of their score that hold many words and seldom an answer; told by heading and shape when indexed."""
+    """Score penalties for passages that match many words but rarely answer; detected when a document is indexed."""
 
-    glossary: Share = Field(default=0.3, description="Share of its score that a glossary's passage loses; 0 is none.")
-    contents: Share = Field(default=0.5, description="The same for a table of contents.")
-    image_credits: Share = Field(default=0.4, description="The same for a list of image credits.")
+    glossary: Share = Field(default=0.3, description="Share of its score that a glossary passage loses; 0 disables it.")
+    contents: Share = Field(default=0.5, description="Share of its score that a table of contents loses.")
+    image_credits: Share = Field(default=0.4, description="Share of its score that a list of image credits loses.")
 
 
 class Expansion(Branch):
-    """Further passages of the best documents that join what an answer stands on."""
+    """Further passages of the best documents, added to the context of an answer."""
 
-    enabled: bool = Field(default=False, description="Whether they do.")
-    max_documents: int = Field(default=3, ge=1, le=50, description="Documents that are looked into, best first.")
-    max_chunks: int = Field(default=20, ge=1, le=200, description="Passages of each at most.")
+    enabled: bool = Field(default=False, description="Whether such passages are added.")
+    max_documents: int = Field(default=3, ge=1, le=50, description="Number of documents to expand, best first.")
+    max_chunks: int = Field(default=20, ge=1, le=200, description="Maximum number of passages per document.")
     threshold: Share = Field(
-        default=0.3, description="Passages below this are left out; it reads what `rag.threshold_on` says."
+        default=0.3, description="Minimum score of an added passage, measured on `rag.threshold_on`."
     )
 
 
 class Rag(Branch):
-    """How passages are found."""
+    """Search and ranking of passages."""
 
-    top_k: int = Field(default=10, ge=1, le=1000, description="Passages a search returns and an answer may stand on.")
+    top_k: int = Field(
+        default=10, ge=1, le=1000, description="Number of passages a search returns and an answer may use."
+    )
     max_per_owner: int = Field(
         default=0,
         ge=0,
         le=1000,
-        description="Passages that any one other person's documents may have among those found; one's own are not "
-        "counted. 0: no limit.",
+        description="Maximum number of results from the documents of any one other user; the caller's own documents "
+        "are not limited. 0: no limit.",
     )
-    candidates: int = Field(default=100, ge=1, le=10_000, description="Passages each engine brings before fusion.")
-    use_hybrid_search: bool = Field(default=True, description="Search by words as well as by meaning.")
+    candidates: int = Field(
+        default=100, ge=1, le=10_000, description="Number of candidates each engine returns before fusion."
+    )
+    use_hybrid_search: bool = Field(
+        default=True, description="Combine lexical search (BM25) with dense search (embeddings)."
+    )
     strategy: Literal["auto", "hybrid", "dense_only", "lexical_only", "fusion", "two_stage", "hierarchical"] = Field(
         default="hybrid",
-        description="How to search unless a request says: one of the strategies, or `auto`, by the kind of question; see "
-        "docs/strategies.md.",
+        description="Default search strategy; `auto` chooses one by the kind of question. See docs/strategies.md.",
     )
     mode: Literal["always", "automatic", "manual"] = Field(
         default="always",
-        description="When documents are looked into: for every question; not for greetings, thanks and talk about the "
-        "conversation; or only where a request asks for it (`rag.enabled`).",
+        description="When documents are searched: for every question (`always`); except for greetings, thanks and "
+        "talk about the conversation (`automatic`); or only if a request asks for it with `rag.enabled` (`manual`).",
     )
     fusion: Literal["relative_score", "rrf"] = Field(
-        default="relative_score", description="How the engines' rankings are joined."
+        default="relative_score", description="How the rankings of the engines are fused."
     )
     alpha: Share = Field(
-        default=0.5, description="Weight of meaning against words in relative-score fusion; 0 is words only."
+        default=0.5, description="Weight of dense against lexical search in relative-score fusion; 0 is lexical only."
     )
     relative_to: Literal["possible", "found"] = Field(
         default="possible",
-        description="What a relative score is relative to: the best score possible (a cosine of 1; every word of the "
-        "question, as often as counts), or the range between the worst and the best found.",
+        description="Scale of relative scores: the best possible score (a cosine of 1, and the maximum BM25 score of "
+        "the query), or the range between the worst and the best score found.",
     )
     follow_titles: Share = Field(
         default=0.2,
-        description="Where one of the three best passages names the title of another document, the best passage of that "
-        "document gains this share of its score; half of this where the question names the title. 0 follows none.",
+        description="If one of the three best passages mentions the title of another document, the best passage of "
+        "that document gains this share of its score; half of it if the question mentions the title. 0 disables it.",
     )
     rrf_k: int = Field(default=30, ge=1, le=1000, description="Constant of reciprocal rank fusion between engines.")
     multi_query_rrf_k: int = Field(
@@ -73,156 +78,168 @@ class Rag(Branch):
         default=5,
         ge=1,
         le=5,
-        description="Queries one call of query-many may hold, and texts one question is searched by.",
+        description="Maximum number of queries in one query-many request, and of search texts for one question.",
     )
     query_expansion_enabled: bool = Field(
-        default=False, description="Let the model put a question in other words, which are searched, too."
+        default=False, description="Let the model rephrase the question, and search for these variants too."
     )
     hyde_enabled: bool = Field(
         default=False,
-        description="Let the model guess what a passage would say that answers a question of less than five words which names "
-        "nothing; what is like it is searched for, too.",
+        description="Let the model write a hypothetical passage that answers the question, and search for similar "
+        "passages too. Used for questions of fewer than five words without names.",
     )
     step_back_enabled: bool = Field(
-        default=False, description="Let the model ask the more general question behind one, which is searched, too."
+        default=False, description="Let the model write a more general question, and search for it too."
     )
     similarity_threshold: Share = Field(
-        default=0.02, description="Passages of lower relevance are not used for answers; 0 uses all."
+        default=0.02, description="Minimum score of a passage used in an answer; 0 uses all."
     )
     threshold_on: Literal["relevance", "similarity"] = Field(
         default="relevance",
-        description="What that threshold reads: the calibrated relevance, or the cosine of question and passage.",
+        description="The score that the thresholds apply to: calibrated relevance, or the cosine of question and "
+        "passage.",
     )
     reranker: str = Field(
         default="none",
-        description="Who orders the best passages anew: `none`, `cosine`, `cross_encoder`, `rerank_api`, `scripted`, or "
-        "a dotted path.",
+        description="Reranker of the best passages: `none`, `cosine`, `cross_encoder`, `rerank_api`, `scripted`, or a "
+        "dotted path.",
     )
-    rerank_top: int = Field(default=20, ge=1, le=200, description="Passages the reranker sees.")
+    rerank_top: int = Field(default=20, ge=1, le=200, description="Number of passages that are reranked.")
     drop_duplicates: bool = Field(
         default=True,
-        description="Passages that are the same but for less than a twentieth of their words, no figure and no name among "
-        "these, appear once; the best stands for all and names the others.",
+        description="Remove near-duplicates: passages that differ in less than a twentieth of their words, and in no "
+        "number or name. The best one is kept and lists the others.",
     )
     mmr: Literal["off", "auto", "on"] = Field(
         default="auto",
-        description="Whether passages that say something else go before ones like those already chosen: `auto` does so "
-        "for comparisons.",
+        description="Diversify the results by maximal marginal relevance; `auto` does so for comparisons only.",
     )
     mmr_lambda: Share = Field(
         default=0.8,
-        description="Weight of the score against being unlike the others where `rag.mmr` acts; 1 is score only.",
+        description="Weight of the score against diversity in maximal marginal relevance; 1 is score only.",
     )
     verification_enabled: bool = Field(
         default=True,
-        description="Judge each passage once more before an answer stands on it: one that is far less relevant than the "
-        "best is removed.",
+        description="Verify each passage before it is used in an answer; passages far less relevant than the best one "
+        "are removed.",
     )
     verification_by: Literal["rules", "model"] = Field(
         default="rules",
-        description="Who judges: rules on the calibrated relevance, or after them the model as well, in one call for all.",
+        description="How passages are verified: by rules on the calibrated relevance, or by these rules and then the "
+        "model, in one call for all passages.",
     )
     second_look: bool = Field(
         default=False,
-        description="Search once more, for what of the question the passages found say nothing about.",
+        description="Run a second search pass for the parts of the question that no passage covers.",
     )
     exact_rows: int = Field(
         default=4000,
         ge=0,
         le=10_000_000,
-        description="Up to this many admitted vectors, search by meaning compares them all (five times as many where "
-        "a filter leaves less than an eighth of the library); above, it uses the HNSW index.",
+        description="Up to this many permitted vectors, dense search is exact (five times as many if a filter leaves "
+        "less than an eighth of the library); above, it uses the HNSW index.",
     )
-    ef_search: int = Field(default=120, ge=10, le=1000, description="Breadth of the HNSW search.")
-    bm25_k1: float = Field(default=1.2, ge=0, le=10, description="BM25: how fast repeated words stop counting.")
-    bm25_b: Share = Field(default=0.75, description="BM25: how much long passages are discounted.")
+    ef_search: int = Field(default=120, ge=10, le=1000, description="Size of the candidate list of the HNSW search.")
+    bm25_k1: float = Field(default=1.2, ge=0, le=10, description="BM25: term frequency saturation.")
+    bm25_b: Share = Field(default=0.75, description="BM25: length normalization.")
     penalties: Penalties = Penalties()
     expansion: Expansion = Expansion()
 
 
 class Embedding(Branch):
-    """Who turns text into vectors."""
+    """The embedding model."""
 
     provider: str = Field(
         default="minilm",
-        description="`minilm` (embedded), `openai_compatible`, `ollama`, `scripted`, or a dotted path.",
+        description="`minilm` (built in), `openai_compatible`, `ollama`, `scripted`, or a dotted path.",
     )
     path: str = Field(
         default="",
-        description="Folder with the weights of the embedded model (`model.safetensors`, `tokenizer.json`). "
-        "Empty: those of the installed package.",
+        description="Folder with the weights of the built-in model (`model.safetensors`, `tokenizer.json`). Empty: "
+        "the weights of the installed package.",
     )
-    allow_download: bool = Field(default=False, description="Fetch missing weights from the model hub.")
-    base_url: str = Field(default="", description="The embedding server's address; Ollama has its own.")
-    api_key: SecretStr | None = Field(default=None, description="Key for that server. From the environment only.")
-    model: str = Field(default="", description="Model to ask that server for.")
-    dimensions: int = Field(default=0, ge=0, le=4000, description="Dimensions of that model's vectors.")
-    timeout_s: float = Field(default=30, gt=0, le=3600, description="Longest wait for that server, in seconds.")
-    batch: int = Field(default=10, ge=1, le=2048, description="Texts a request to that server holds.")
+    allow_download: bool = Field(default=False, description="Download missing weights from the model hub.")
+    base_url: str = Field(default="", description="Base URL of the embedding server; Ollama has its own default.")
+    api_key: SecretStr | None = Field(
+        default=None, description="API key of the embedding server. From the environment only."
+    )
+    model: str = Field(default="", description="Model name on the embedding server.")
+    dimensions: int = Field(default=0, ge=0, le=4000, description="Dimensions of the embeddings of that model.")
+    timeout_s: float = Field(
+        default=30, gt=0, le=3600, description="Timeout of a request to the embedding server, in seconds."
+    )
+    batch: int = Field(default=10, ge=1, le=2048, description="Texts per request to the embedding server.")
     threads: int = Field(
-        default=0, ge=0, le=256, description="Threads for bulk embedding on this machine; 0 takes all cores."
+        default=0, ge=0, le=256, description="Threads for bulk embedding on this machine; 0 uses all cores."
     )
 
 
 class Rerank(Branch):
-    """Who orders passages anew where `rag.reranker` is `rerank_api` (a server) or `cross_encoder` (a model in a folder)."""
+    """The reranker, if `rag.reranker` is `rerank_api` (a server) or `cross_encoder` (a model in a folder)."""
 
     base_url: str = Field(
         default="",
-        description="The server's address, such as `http://127.0.0.1:8080`; it is asked at `/rerank` below that.",
+        description="Base URL of the rerank server, such as `http://127.0.0.1:8080`; requests go to `/rerank` below "
+        "it.",
     )
     shape: Literal["tei", "cohere", "jina"] = Field(
         default="tei",
-        description="How the server is spoken to: as text-embeddings-inference, Cohere or Jina; see docs/providers.md.",
+        description="API of the rerank server: text-embeddings-inference (TEI), Cohere or Jina; see docs/providers.md.",
     )
-    api_key: SecretStr | None = Field(default=None, description="Key for that server. From the environment only.")
-    model: str = Field(default="", description="Model to ask that server for; TEI has one only.")
-    batch: int = Field(default=32, ge=1, le=1000, description="Passages a request to that server holds.")
+    api_key: SecretStr | None = Field(
+        default=None, description="API key of the rerank server. From the environment only."
+    )
+    model: str = Field(default="", description="Model name on the rerank server; not used by TEI.")
+    batch: int = Field(default=32, ge=1, le=1000, description="Passages per request to the rerank server.")
     timeout_s: float = Field(
-        default=30, gt=0, le=3600, description="Longest time to order the passages of a search, in seconds."
+        default=30, gt=0, le=3600, description="Timeout for reranking the passages of one search, in seconds."
     )
     path: str = Field(
         default="",
-        description="Folder with a cross-encoder's `model.onnx` (or `onnx/model.onnx`) and `tokenizer.json`.",
+        description="Folder of the cross-encoder, with `model.onnx` (or `onnx/model.onnx`) and `tokenizer.json`.",
     )
     window: int = Field(
         default=512,
         ge=64,
         le=1_000_000,
-        description="Tokens of question and passage together that this model is shown, never more than it was made for.",
+        description="Maximum input of the cross-encoder in tokens, question and passage together; never more than the "
+        "model supports.",
     )
     threads: int = Field(
-        default=0, ge=0, le=256, description="Passages this model scores at the same time; 0 takes all cores."
+        default=0, ge=0, le=256, description="Passages the cross-encoder scores in parallel; 0 uses all cores."
     )
 
 
 class Spelling(Branch):
-    """What is done about misspelt words in a question."""
+    """Spelling correction of questions."""
 
     enabled: bool = Field(
         default=True,
-        description="Correct a word that no document you may see holds, nor a dictionary, to one they do; the answer says "
-        "so (`corrected_query`). See docs/evaluation.md.",
+        description="Correct a word that occurs neither in the caller's readable documents nor in a dictionary to one "
+        "that does; the answer reports it (`corrected_query`). See docs/evaluation.md.",
     )
 
 
 class Cache(Branch):
-    """Answers that are given again when the same is asked; see docs/caching.md."""
+    """The answer cache; see docs/caching.md."""
 
     enabled: bool = Field(
         default=True,
-        description="Give an answer again where the same person asks the same, in these words or others, while nothing "
-        "they may read has changed.",
+        description="Return a cached answer when the same user asks the same question, in the same or similar words, "
+        "and nothing they may read has changed.",
     )
     max_entries: int = Field(
-        default=1000, ge=1, le=1_000_000, description="Answers kept for a person; the oldest go first."
+        default=1000, ge=1, le=1_000_000, description="Maximum cached answers per user; the oldest are evicted first."
     )
-    default_ttl_seconds: int = Field(default=300, ge=1, le=86_400, description="Seconds an answer is kept.")
+    default_ttl_seconds: int = Field(default=300, ge=1, le=86_400, description="Seconds an answer stays in the cache.")
     threshold_mode: Literal["precision", "recall", "adaptive"] = Field(
         default="adaptive",
-        description="How alike two questions must be. In every mode numbers, names, dates, units and negations agree. "
-        "`precision`: the higher threshold, and the same words but for those that say nothing; `adaptive`: the lower "
-        "threshold is enough where the words are the same; `recall`: besides, above the higher one two words may have another form.",
+        description="How similar two questions must be. In every mode, numbers, names, dates, units and negations "
+        "must agree. `precision`: the higher threshold, and the same words except stop words. `adaptive`: also the "
+        "lower threshold if the words are the same. `recall`: also, above the higher threshold, up to two inflected "
+        "words.",
     )
-    precision_threshold: Share = Field(default=0.95, description="The higher threshold, a cosine of two questions.")
-    recall_threshold: Share = Field(default=0.85, description="The lower one.")
+    precision_threshold: Share = Field(
+        default=0.95, description="The higher threshold: cosine similarity of two questions."
+    )
+    recall_threshold: Share = Field(default=0.85, description="The lower threshold.")

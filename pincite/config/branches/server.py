@@ -1,4 +1,4 @@
-"""Where pincite listens, who may come in, and what is kept about requests."""
+"""Settings of the service: database, HTTP server, limits, access, login, traces and logs."""
 
 import re
 from typing import Annotated, Literal
@@ -9,9 +9,9 @@ from pincite.config.branches.base import Branch
 
 
 def _web_origin(text: str) -> str:
-    """What a browser calls an origin: scheme, host and, where it is not the usual one, port."""
+    """Check a web origin: scheme, host and optional port, without a path."""
     if not re.fullmatch(r"https?://[^/?#@*\s]+", text):
-        raise ValueError(f"must hold origins such as https://intranet.example, without a path; '{text}' is none")
+        raise ValueError(f"must hold origins such as https://intranet.example, without a path (was '{text}')")
     return text
 
 
@@ -19,21 +19,21 @@ WebOrigin = Annotated[str, AfterValidator(_web_origin)]
 
 
 class Database(Branch):
-    """Where the facts, vectors and words live."""
+    """The PostgreSQL database."""
 
     url: SecretStr | None = Field(
         default=None,
-        description="An administrator's login to a PostgreSQL with pgvector, such as "
+        description="Connection URL of a PostgreSQL with pgvector, with an administrator's login, such as "
         "`postgresql://user:password@host/name`. Empty: an embedded server in the data folder.",
     )
     pool_size: int = Field(
         default=12,
         ge=2,
         le=200,
-        description="Connections this process keeps at most, beside the one that listens for changed settings.",
+        description="Maximum connections of this process, besides the one that listens for changed settings.",
     )
     shared_buffers_mb: int = Field(
-        default=128, ge=16, le=65536, description="Memory the embedded server sets aside for pages."
+        default=128, ge=16, le=65536, description="`shared_buffers` of the embedded server, in MB."
     )
 
 
@@ -41,158 +41,161 @@ class Server(Branch):
     """The HTTP service."""
 
     host: str = Field(default="127.0.0.1", description="Address to listen on.")
-    port: int = Field(default=8377, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
+    port: int = Field(default=8377, ge=0, le=65535, description="Port to listen on; 0 chooses a free one.")
     allowed_hosts: tuple[str, ...] = Field(
         default=(),
-        description="Host names requests may name besides localhost and the "
-        "address listened on; protects against DNS rebinding.",
+        description="Accepted `Host` headers besides localhost and the listening address; protects against DNS "
+        "rebinding.",
     )
     allowed_origins: tuple[WebOrigin, ...] = Field(
         default=(),
-        description="Pages of other sites that may call the service from a browser, by a key, such as "
-        "`https://intranet.example`; never all of them. Empty: none.",
+        description="Origins of other sites whose pages may call the service from a browser with a key, such as "
+        "`https://intranet.example`; a wildcard is not accepted. Empty: none.",
     )
-    max_body_mb: int = Field(default=64, ge=1, le=4096, description="Largest request body.")
+    max_body_mb: int = Field(default=64, ge=1, le=4096, description="Maximum size of a request body.")
     max_connections: int = Field(
         default=1000,
         ge=8,
         le=1_000_000,
-        description="Connections open at once, fewer where the process may not open so many files; the next is refused.",
+        description="Maximum open connections, fewer if the process's limit of open files is lower; further ones are "
+        "refused.",
     )
 
 
 class Limits(Branch):
-    """How much one user may use, so that nobody spoils it for others; 0 is as much as they like. See docs/limits.md."""
+    """Limits per user; 0 means no limit. See docs/limits.md."""
 
     requests_per_minute: int = Field(
         default=6000,
         ge=0,
         le=10_000_000,
-        description="Requests of one user a minute, over all their keys and logins: far above what people and their "
-        "programs make, and below what a program gone wild does.",
+        description="Requests per user and minute, over all keys and logins. The default is far above normal use and "
+        "stops a runaway program.",
     )
     questions_per_minute: int = Field(
-        default=1200, ge=0, le=10_000_000, description="Questions among these, which a model answers."
+        default=1200, ge=0, le=10_000_000, description="Questions per user and minute; they also count as requests."
     )
     anonymous_per_minute: int = Field(
         default=600,
         ge=0,
         le=10_000_000,
-        description="Requests from one address a minute that bring no key or login that counts.",
+        description="Requests per address and minute without a valid key or login.",
     )
-    streams: int = Field(
-        default=64, ge=0, le=100_000, description="Answers of one user that are on their way at once as streams."
-    )
+    streams: int = Field(default=64, ge=0, le=100_000, description="Concurrent streamed answers per user.")
     tokens_per_day: int = Field(
         default=0,
         ge=0,
         le=10**12,
-        description="Tokens that models read and write a day (UTC) to answer one user; what an answer may be long at most "
-        "is set aside when it begins. Off: who pays for a model knows what they can spend.",
+        description="Tokens that models read and write per user and day (UTC). The maximum length of an answer is "
+        "reserved when it starts. No limit by default, since the budget depends on the model's price.",
     )
     jobs: int = Field(
         default=0,
         ge=0,
         le=10**9,
-        description="Documents of one user that wait to be processed. Off: who has least in hand goes before others anyway.",
+        description="Queued documents per user. No limit by default, since the queue serves users with the fewest "
+        "running jobs first.",
     )
     documents: int = Field(
         default=0,
         ge=0,
         le=10**9,
-        description="Documents one user may own. This and the next do not hold for the owner of the data folder.",
+        description="Documents per user. This limit and `limits.storage_mb` do not apply to the owner of the data "
+        "folder.",
     )
     storage_mb: int = Field(
-        default=0, ge=0, le=10**9, description="Megabytes that the files of one user may take, all their versions."
+        default=0, ge=0, le=10**9, description="Storage per user in megabytes, all versions of all files."
     )
     at_once: int = Field(
         default=4,
         ge=1,
         le=1000,
-        description="Searches that one server makes at the same time, two database connections each (`database.pool_size`); "
-        "a question needs its place only until its passages are found. Others wait, each user in turn.",
+        description="Concurrent searches per server; each uses two database connections (`database.pool_size`). A "
+        "question counts only until its passages are found. Further searches wait, each user in turn.",
     )
     waiting: int = Field(
-        default=128, ge=0, le=100_000, description="Searches that may wait for that; the next is refused at once (503)."
+        default=128, ge=0, le=100_000, description="Maximum waiting searches; further ones are refused at once (503)."
     )
     waiting_per_user: int = Field(
         default=32,
         ge=0,
         le=100_000,
-        description="Those of one user among them while others are there, too; their next is refused at once (429).",
+        description="Maximum waiting searches per user while others wait too; further ones are refused at once (429).",
     )
 
 
 class Access(Branch):
-    """What administrators see of others."""
+    """Access of administrators to the data of other users."""
 
     administrators_read: bool = Field(
         default=False,
-        description="Whether administrators may look at users' documents, conversations and traces (`?owner=USER`); "
-        "each look is in the audit log. Otherwise they read what is shared with them, as anybody does.",
+        description="Whether administrators may read users' documents, conversations and traces (`?owner=USER`); each "
+        "access is recorded in the audit log. Otherwise they read only what is shared with them, like any user.",
     )
 
 
 class Oidc(Branch):
-    """Logging in through a provider (OpenID Connect); see docs/oidc.md. Needs the extra `oidc`."""
+    """Login through an OpenID Connect provider; see docs/oidc.md. Needs the extra `oidc`."""
 
     issuer: str = Field(
-        default="", description="The provider's address, such as `https://login.example/realms/staff`. Empty: none."
+        default="",
+        description="Issuer URL, such as `https://login.example/realms/staff`. Empty: no OpenID Connect login.",
     )
-    client_id: str = Field(default="", description="What the provider calls this service.")
+    client_id: str = Field(default="", description="Client id of this service at the provider.")
     client_secret: SecretStr | None = Field(
-        default=None, description="What proves that to it, where it asks for that. From the environment only."
+        default=None, description="Client secret, if the provider requires one. From the environment only."
     )
     redirect_url: str = Field(
         default="",
-        description="Where the provider sends browsers back to, as registered there: the address of "
-        "`/api/v1/auth/oidc/callback` as browsers see it. Empty: as the request names it.",
+        description="Redirect URL registered at the provider: the public URL of `/api/v1/auth/oidc/callback`. Empty: "
+        "derived from the request.",
     )
     scopes: tuple[str, ...] = Field(
-        default=("openid", "profile", "email"), description="What the provider is asked for."
+        default=("openid", "profile", "email"), description="Scopes requested from the provider."
     )
     name_claim: str = Field(
         default="preferred_username",
-        description="The claim that is a user's name here, the first time; `email` counts only if it is verified.",
+        description="Claim used as the user name at the first login; `email` is accepted only if it is verified.",
     )
     groups_claim: str = Field(
         default="",
-        description="The claim that lists groups: at each login the user is put into those of these names that exist here, "
-        "and taken out of all others. Empty: groups are managed here.",
+        description="Claim that lists groups: each login adds the user to the existing groups of these names and "
+        "removes them from all others. Empty: groups are managed in pincite.",
     )
     create_users: bool = Field(
-        default=False, description="Whether somebody the provider vouches for and nobody knows is added; else refused."
+        default=False,
+        description="Whether an unknown user is created at the first login; otherwise the login is refused.",
     )
-    create_role: Literal["reader", "editor"] = Field(default="reader", description="The role they get then.")
+    create_role: Literal["reader", "editor"] = Field(default="reader", description="Role of users created this way.")
     allow_hosts: tuple[str, ...] = Field(
-        default=(), description="Hosts besides the issuer's own that the provider may name for its tokens and keys."
+        default=(), description="Hosts besides the issuer's own that may serve the token and key endpoints."
     )
-    timeout_s: float = Field(default=10, gt=0, le=60, description="Longest wait for the provider, in seconds.")
+    timeout_s: float = Field(default=10, gt=0, le=60, description="Timeout of a request to the provider, in seconds.")
 
 
 class Traces(Branch):
-    """What is kept about past requests."""
+    """Recorded traces of requests."""
 
     content: bool = Field(
         default=False,
-        description="Keep words in traces: the question, what it means on its own, the caller's system prompt, the answer and "
-        "what the model thought before it, and nothing else. A replay needs them, or is given the question again. Without it a trace holds ids, "
-        "counts, scores and times only.",
+        description="Store text in traces: the question, its standalone form, the caller's system prompt, the answer "
+        "and the model's reasoning, and nothing else. Without it a trace holds only ids, counts, scores and times, "
+        "and a replay needs the question again.",
     )
-    retention_days: int = Field(default=30, ge=1, le=3650, description="Days a trace is kept.")
+    retention_days: int = Field(default=30, ge=1, le=3650, description="Days until a trace is deleted.")
     otlp_endpoint: str = Field(
         default="",
-        description="Where to send traces as well: an OpenTelemetry collector's full address, such as "
-        "`http://127.0.0.1:4318/v1/traces`. Needs the extra `otlp`; headers for it come from "
-        "`OTEL_EXPORTER_OTLP_HEADERS`. Words are never sent.",
+        description="Full URL of an OpenTelemetry collector that also receives the traces, such as "
+        "`http://127.0.0.1:4318/v1/traces`. Needs the extra `otlp`; headers come from `OTEL_EXPORTER_OTLP_HEADERS`. "
+        "Text is never sent.",
     )
 
 
 class Logs(Branch):
-    """What `pincite serve` tells on stderr."""
+    """Log output of `pincite serve` on stderr."""
 
-    format: Literal["text", "json"] = Field(default="text", description="Readable lines, or a JSON object a line.")
+    format: Literal["text", "json"] = Field(default="text", description="Readable lines, or one JSON object per line.")
     level: Literal["debug", "info", "warning", "error"] = Field(
         default="info",
-        description="The least that is told; `info` has a line for each request, `debug` where errors came from.",
+        description="Minimum severity; `info` logs a line per request, `debug` adds tracebacks of errors.",
     )

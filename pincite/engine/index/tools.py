@@ -11,7 +11,7 @@ from pincite.config.settings import Settings
 from pincite.core.protocols import Embedder
 from pincite.ingest.embed.bulk_embedder import BulkEmbedder, open_bulk_embedder
 from pincite.ingest.embed.enrich import PROMPT_VERSION
-from pincite.models.kit_factory import KitFactory, plain_embedder, resilient
+from pincite.models.kit_factory import KitFactory, make_resilient, plain_embedder
 from pincite.models.resilient import close
 from pincite.store.database import Database
 from pincite.store.search.corpus_stats import CorpusStatsCache
@@ -70,7 +70,7 @@ class IndexToolsPool:
     async def embedder(self, settings: Settings) -> Embedder:
         """The embedder these settings ask for; `SettingsError` where it cannot be made."""
         async with self._making:
-            return resilient(await self._plain(settings), settings)
+            return make_resilient(await self._plain(settings), settings)
 
     async def check(self, settings: Settings, database: Database) -> None:
         """Raise `SettingsError` where the tools these settings ask for cannot be made; nothing is written."""
@@ -86,7 +86,7 @@ class IndexToolsPool:
             plain = await self._plain(settings)
             choice = _choice(settings, plain)
             if choice not in self._set_up:
-                self._set_up[choice] = await _set_up(resilient(plain, settings), settings, database)
+                self._set_up[choice] = await _set_up(make_resilient(plain, settings), settings, database)
             self._keep(choice, settings.llm.question_timeout_s)
             return self._set_up[choice]
 

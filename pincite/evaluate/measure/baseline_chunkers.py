@@ -1,4 +1,4 @@
-"""Two plain ways to cut a text, to hold ours against: windows of tokens, and splitting at ever smaller separators."""
+"""Two baseline chunkers for comparison: fixed token windows, and recursive splitting at separators."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -7,34 +7,35 @@ from itertools import pairwise
 from pincite.text.sentences import Span
 from pincite.text.tokens import Tokenizer
 
-SIZE = 400
-"""Tokens of a piece at most."""
+CHUNK_TOKENS = 400
+"""Maximum chunk size in tokens."""
+
 SEPARATORS = ("\n\n", "\n", ". ", " ")
-"""Where the recursive splitter cuts, the first that helps."""
+"""Separators of the recursive splitter, in order of preference."""
 
-Cutter = Callable[[str, Tokenizer], list[Span]]
+Chunker = Callable[[str, Tokenizer], list[Span]]
 
 
-def windows(text: str, tokenizer: Tokenizer) -> list[Span]:
-    """One window of tokens after the other, wherever that cuts."""
+def split_by_window(text: str, tokenizer: Tokenizer) -> list[Span]:
+    """Split a text into consecutive windows of tokens."""
     return list(_windows(text, tokenizer, 0, len(text)))
 
 
 def _windows(text: str, tokenizer: Tokenizer, start: int, end: int) -> Iterator[Span]:
     while start < end:
-        after = tokenizer.reach(text, start, end, SIZE)
+        after = tokenizer.reach(text, start, end, CHUNK_TOKENS)
         yield start, after
         start = after
 
 
-def recursive(text: str, tokenizer: Tokenizer) -> list[Span]:
-    """Paragraphs packed until a piece is full; one that is too large is cut into lines, then sentences, then words."""
-    return list(_cut(text, tokenizer, (0, len(text)), 0)) if text else []
+def split_recursively(text: str, tokenizer: Tokenizer) -> list[Span]:
+    """Pack paragraphs into chunks; a paragraph that is too large is split into lines, then sentences, then words."""
+    return list(_split(text, tokenizer, (0, len(text)), 0)) if text else []
 
 
-def _cut(text: str, tokenizer: Tokenizer, span: Span, depth: int) -> Iterator[Span]:
+def _split(text: str, tokenizer: Tokenizer, span: Span, depth: int) -> Iterator[Span]:
     start, end = span
-    if tokenizer.count(text[start:end]) <= SIZE:
+    if tokenizer.count(text[start:end]) <= CHUNK_TOKENS:
         yield span
         return
     if depth == len(SEPARATORS):
@@ -44,16 +45,19 @@ def _cut(text: str, tokenizer: Tokenizer, span: Span, depth: int) -> Iterator[Sp
     ends = [found.end() for found in pattern.finditer(text, start, end)]
     begun = start
     for here, following in pairwise(dict.fromkeys([start, *ends, end])):
-        if tokenizer.count(text[begun:following]) <= SIZE:
+        if tokenizer.count(text[begun:following]) <= CHUNK_TOKENS:
             continue
         if begun < here:
             yield begun, here
         begun = here
-        if tokenizer.count(text[here:following]) > SIZE:
-            yield from _cut(text, tokenizer, (here, following), depth + 1)
+        if tokenizer.count(text[here:following]) > CHUNK_TOKENS:
+            yield from _split(text, tokenizer, (here, following), depth + 1)
             begun = following
     if begun < end:
         yield begun, end
 
 
-CUTTERS: Mapping[str, Cutter] = {f"windows of {SIZE} tokens": windows, f"recursive, {SIZE} tokens": recursive}
+CHUNKERS: Mapping[str, Chunker] = {
+    f"windows of {CHUNK_TOKENS} tokens": split_by_window,
+    f"recursive, {CHUNK_TOKENS} tokens": split_recursively,
+}

@@ -1,4 +1,4 @@
-"""Whether relevance means what it says: of the first passages rated alike, how many were right."""
+"""Calibration of relevance: predicted relevance of the first passage against the share that was right."""
 
 import math
 from collections.abc import Sequence
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pincite.core.evaluations import EvaluationOutcome, Interval
 
 BINS = 10
-Z = 1.96
-"""Standard deviations on either side that hold 95 %."""
+Z_95 = 1.96
+"""Standard deviations of a 95 % interval."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """Questions whose first passage was rated from `low` to `high`: how it was rated on average, how often it was right."""
+    """Questions whose predicted relevance is from `low` to `high`: the mean prediction and the observed share."""
 
     low: float
     high: float
@@ -23,12 +23,12 @@ class Bin:
 
 
 def reliability(outcome: EvaluationOutcome) -> tuple[Bin, ...]:
-    """The bins that hold a question, lowest first; none where the run did not keep relevances."""
-    return binned([(value, outcome.ranks.get(question) == 1) for question, value in outcome.relevances.items()])
+    """Return the non-empty bins, lowest first; none if the run stored no relevances."""
+    return to_bins([(value, outcome.ranks.get(question) == 1) for question, value in outcome.relevances.items()])
 
 
-def binned(predictions: Sequence[tuple[float, bool]]) -> tuple[Bin, ...]:
-    """Predictions with what came of them, by tenths, those that hold none left out."""
+def to_bins(predictions: Sequence[tuple[float, bool]]) -> tuple[Bin, ...]:
+    """Group predictions and their outcomes into ten bins; empty bins are left out."""
     bins: list[list[tuple[float, bool]]] = [[] for _ in range(BINS)]
     for predicted, right in predictions:
         bins[min(BINS - 1, max(0, int(predicted * BINS)))].append((predicted, right))
@@ -36,7 +36,7 @@ def binned(predictions: Sequence[tuple[float, bool]]) -> tuple[Bin, ...]:
 
 
 def calibration_error(bins: Sequence[Bin]) -> float:
-    """The distance of what was predicted from what came true, weighted by how often."""
+    """Return the expected calibration error: the weighted mean distance of predicted and observed values."""
     total = sum(one.questions for one in bins)
     return sum(one.questions * abs(one.predicted - one.observed.value) for one in bins) / total if total else 0.0
 
@@ -44,13 +44,17 @@ def calibration_error(bins: Sequence[Bin]) -> float:
 def _bin(place: int, held: Sequence[tuple[float, bool]]) -> Bin:
     predicted = sum(relevance for relevance, _ in held) / len(held)
     return Bin(
-        place / BINS, (place + 1) / BINS, len(held), predicted, share(sum(right for _, right in held), len(held))
+        place / BINS,
+        (place + 1) / BINS,
+        len(held),
+        predicted,
+        wilson_interval(sum(right for _, right in held), len(held)),
     )
 
 
-def share(right: int, of: int) -> Interval:
-    """A share with its interval by Wilson, which holds for few and for shares near 0 and 1 as well."""
+def wilson_interval(right: int, of: int) -> Interval:
+    """Return a share with its Wilson interval, which is also valid for small counts and shares near 0 and 1."""
     value = right / of
-    middle = (value + Z * Z / (2 * of)) / (1 + Z * Z / of)
-    reach = Z / (1 + Z * Z / of) * math.sqrt(value * (1 - value) / of + Z * Z / (4 * of * of))
+    middle = (value + Z_95 * Z_95 / (2 * of)) / (1 + Z_95 * Z_95 / of)
+    reach = Z_95 / (1 + Z_95 * Z_95 / of) * math.sqrt(value * (1 - value) / of + Z_95 * Z_95 / (4 * of * of))
     return Interval(value, max(0.0, middle - reach), min(1.0, middle + reach))

@@ -1,4 +1,4 @@
-"""Predicted against observed as a picture: on the line all is as it was said to be. Readable on light and on dark."""
+"""Draw a calibration plot as SVG: predicted against observed, for light and dark backgrounds."""
 
 from collections.abc import Iterator, Sequence
 from html import escape
@@ -7,12 +7,12 @@ from pincite.evaluate.measure.calibration import BINS, Bin
 from pincite.evaluate.measure.plot import STYLE
 
 SIZE, LEFT, TOP, RIGHT, BELOW = 360, 60, 76, 60, 60
-SMALLEST, LARGEST = 3.0, 10.0
-"""Radius of a dot: the larger, the more it stands for."""
+MIN_RADIUS, MAX_RADIUS = 3.0, 10.0
+"""Range of the radius of a dot, which grows with its number of questions."""
 
 
 def plot(bins: Sequence[Bin], title: str) -> str:
-    """An SVG with a dot and its 95 % interval for each bin, and how many it stands for."""
+    """Return an SVG with a dot, its 95 % interval and its number of questions for each bin."""
     width, height = LEFT + SIZE + RIGHT, TOP + SIZE + BELOW
     most = max((one.questions for one in bins), default=1)
     parts = [
@@ -20,7 +20,7 @@ def plot(bins: Sequence[Bin], title: str) -> str:
         f'role="img" aria-label="{escape(title)}">',
         f"<style>{STYLE}</style>",
         _text(16, 26, title, "title"),
-        _text(16, 46, "share that came true, with 95 % interval; the figures count", "quiet"),
+        _text(16, 46, "observed share with 95 % interval; the numbers are counts", "quiet"),
         *_axes(),
         f'<path class="interval" stroke-dasharray="4 4" d="M{_x(0):g} {_y(0):g}L{_x(1):g} {_y(1):g}"/>',
     ]
@@ -30,7 +30,7 @@ def plot(bins: Sequence[Bin], title: str) -> str:
 
 
 def _dot(one: Bin, most: int) -> Iterator[str]:
-    x, radius = _x(one.predicted), max(SMALLEST, LARGEST * (one.questions / most) ** 0.5)
+    x, radius = _x(one.predicted), max(MIN_RADIUS, MAX_RADIUS * (one.questions / most) ** 0.5)
     yield f'<path class="interval" d="M{x:.1f} {_y(one.observed.low):.1f}V{_y(one.observed.high):.1f}"/>'
     yield f'<circle class="dot" cx="{x:.1f}" cy="{_y(one.observed.value):.1f}" r="{radius:.1f}"/>'
     yield _text(x + radius + 4, _y(one.observed.value) + 4, str(one.questions), "quiet")

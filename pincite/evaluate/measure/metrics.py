@@ -1,15 +1,15 @@
-"""How good a ranking is: nDCG, recall, reciprocal rank, as TREC's own programme computes them."""
+"""Ranking metrics: nDCG, recall and reciprocal rank, computed as in trec_eval."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 Relevant = Mapping[str, int]
-"""How relevant each document is; 0 is not."""
+"""Relevance grade of each document; 0 is not relevant."""
 
 
 def ndcg(ranked: Sequence[str], relevant: Relevant, k: int = 10) -> float:
-    """Normalised discounted cumulative gain of the first k."""
+    """Normalised discounted cumulative gain of the first k results."""
     gains = (max(0, relevant.get(one, 0)) / math.log2(place + 2) for place, one in enumerate(ranked[:k]))
     ideal = sorted((grade for grade in relevant.values() if grade > 0), reverse=True)[:k]
     best = sum(grade / math.log2(place + 2) for place, grade in enumerate(ideal))
@@ -17,13 +17,13 @@ def ndcg(ranked: Sequence[str], relevant: Relevant, k: int = 10) -> float:
 
 
 def recall(ranked: Sequence[str], relevant: Relevant, k: int) -> float:
-    """Share of what is relevant among the first k."""
+    """Share of the relevant documents among the first k results."""
     wanted = {one for one, grade in relevant.items() if grade > 0}
     return len(wanted.intersection(ranked[:k])) / len(wanted) if wanted else 0.0
 
 
 def reciprocal_rank(ranked: Sequence[str], relevant: Relevant, k: int = 10) -> float:
-    """One over the place of the first that is relevant, among the first k."""
+    """Reciprocal rank of the first relevant result among the first k."""
     return next((1 / place for place, one in enumerate(ranked[:k], start=1) if relevant.get(one, 0) > 0), 0.0)
 
 
@@ -35,15 +35,15 @@ MEASURES: Mapping[str, Callable[[Sequence[str], Relevant], float]] = {
     "MRR@10": partial(reciprocal_rank, k=10),
 }
 DEPTH = 100
-"""Places looked at."""
+"""Number of ranks that the metrics need."""
 
 
 def judge(ranked: Sequence[str], relevant: Relevant) -> dict[str, float]:
-    """Every measure of one ranking; nothing in it may stand twice."""
+    """Compute all metrics of one ranking without duplicates."""
     return {name: measure(ranked, relevant) for name, measure in MEASURES.items()}
 
 
 def judge_rank(rank: int | None) -> dict[str, float]:
-    """Every measure where one thing is relevant and stands at this rank, or nowhere."""
+    """Compute all metrics for a single relevant result at this rank, or not found."""
     ranked = [] if rank is None else [*(str(place) for place in range(1, rank)), "right"]
     return judge(ranked, {"right": 1})

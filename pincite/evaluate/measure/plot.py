@@ -1,4 +1,4 @@
-"""A comparison as a picture: a dot with its interval for each configuration, readable on light and on dark."""
+"""Draw a comparison as SVG: a dot with its interval per configuration, for light and dark backgrounds."""
 
 from collections.abc import Iterator
 from html import escape
@@ -6,9 +6,9 @@ from math import ceil, floor
 
 from pincite.evaluate.compare import Comparison, Trial
 
-WIDTH, ROW, TOP, LEFT, RIGHT = 760, 34, 62, 250, 150
-NAME = 34
-"""Characters of a configuration's name that have room."""
+WIDTH, ROW_HEIGHT, TOP, LEFT, RIGHT = 760, 34, 62, 250, 150
+MAX_NAME_CHARS = 34
+"""Maximum displayed characters of a configuration name."""
 
 STYLE = """
   text { font: 13px system-ui, sans-serif; fill: #24292f }
@@ -30,11 +30,11 @@ STYLE = """
 
 
 def plot(comparison: Comparison, measure: str | None = None) -> str:
-    """An SVG of one measure, the main one unless told otherwise."""
+    """Return an SVG of one metric, by default the main one."""
     measure = measure or comparison.measures[0]
     means = [trial.mean(measure) for trial in comparison.trials]
     low, high = _scale(min(mean.low for mean in means), max(mean.high for mean in means))
-    height = TOP + ROW * len(means) + 40
+    height = TOP + ROW_HEIGHT * len(means) + 40
     label = f"{measure} on {comparison.name}, {comparison.questions:,} questions"
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}" '
@@ -45,14 +45,14 @@ def plot(comparison: Comparison, measure: str | None = None) -> str:
         *_axis(low, high, height - 40),
     ]
     for number, trial in enumerate(comparison.trials):
-        parts += _row(trial, measure, TOP + ROW * number, (low, high), first=number == 0)
+        parts += _row(trial, measure, TOP + ROW_HEIGHT * number, (low, high), first=number == 0)
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
 def _row(trial: Trial, measure: str, top: int, scale: tuple[float, float], *, first: bool) -> Iterator[str]:
-    mean, middle = trial.mean(measure), top + ROW // 2
+    mean, middle = trial.mean(measure), top + ROW_HEIGHT // 2
     at, begin, end = (_x(value, scale) for value in (mean.value, mean.low, mean.high))
-    name = trial.name if len(trial.name) <= NAME else trial.name[: NAME - 1] + "…"
+    name = trial.name if len(trial.name) <= MAX_NAME_CHARS else trial.name[: MAX_NAME_CHARS - 1] + "…"
     yield _text(LEFT - 10, middle + 4, name, anchor="end")
     yield (
         f'<path class="interval" d="M{begin:.1f} {middle}H{end:.1f}M{begin:.1f} {middle - 5}v10'
@@ -74,7 +74,7 @@ def _axis(low: float, high: float, bottom: int) -> Iterator[str]:
 
 
 def _scale(low: float, high: float) -> tuple[float, float]:
-    """Ends of the axis: whole twentieths around what is shown."""
+    """Return the ends of the axis, rounded to multiples of 0.05."""
     begin = max(0.0, floor(low * 20) / 20)
     return begin, max(begin + 0.1, ceil(high * 20) / 20)
 

@@ -1,1 +1,1 @@
-"""Question sets: read from files, made from the user's documents by rules or by a model."""
+"""Question sets: read from files, or generated from the user's documents by rules or by a model."""

@@ -14,7 +14,7 @@ from pincite.errors import Invalid, NotFound
 
 @dataclass(frozen=True, slots=True)
 class QuestionSet:
-    """Documents by id (title, text), questions by id, and how relevant which document is to which question."""
+    """Documents by id (title, text), questions by id, and relevance grades by question and document."""
 
     name: str
     corpus: Mapping[str, tuple[str, str]]
@@ -22,7 +22,7 @@ class QuestionSet:
     qrels: Mapping[str, Mapping[str, int]]
 
     def fingerprint(self) -> str:
-        """What tells this corpus from another, whatever is asked about it."""
+        """A hash of the corpus, independent of the questions."""
         digest = hashlib.sha256()
         for key, (title, text) in self.corpus.items():
             digest.update(json.dumps([key, title, text]).encode())
@@ -30,9 +30,9 @@ class QuestionSet:
 
 
 def load_set(folder: Path, split: str = "") -> QuestionSet:
-    """Read a set; of its questions those that `qrels[.split].tsv` judges."""
+    """Load a set with the questions that `qrels[.split].tsv` judges."""
     if not folder.is_dir():
-        raise NotFound(f"there is no folder {folder}; name one with corpus.jsonl, queries.jsonl and qrels.tsv")
+        raise NotFound(f"there is no folder {folder}; choose one with corpus.jsonl, queries.jsonl and qrels.tsv")
     suffix = f".{split}" if split else ""
     qrels = _qrels(folder, suffix)
     corpus = {_text(row, "_id"): (str(row.get("title") or ""), _text(row, "text")) for row in rows(folder, "corpus")}
@@ -44,7 +44,7 @@ def load_set(folder: Path, split: str = "") -> QuestionSet:
 
 
 def rows(folder: Path, name: str) -> Iterator[dict[str, Any]]:
-    """The objects of `name.jsonl[.gz]`, one a line; blank lines are passed over."""
+    """Yield the objects of `name.jsonl[.gz]`, one per line; blank lines are skipped."""
     path = _find(folder, f"{name}.jsonl")
     with _open(path) as file:
         for number, line in enumerate(file, start=1):
@@ -60,16 +60,16 @@ def rows(folder: Path, name: str) -> Iterator[dict[str, Any]]:
 
 
 def _qrels(folder: Path, suffix: str) -> dict[str, dict[str, int]]:
-    """Judgements by question; BEIR's own layout keeps them in a folder `qrels` with a file for each split."""
+    """Read the judgements by question; BEIR's own layout has a folder `qrels` with one file per split."""
     path = _find(folder, f"qrels{suffix}.tsv", f"qrels/{suffix.removeprefix('.') or 'test'}.tsv")
     found: dict[str, dict[str, int]] = {}
     with _open(path) as file:
         for number, row in enumerate(csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE), start=1):
-            if not row or (number == 1 and not row[-1].lstrip("-").isdecimal()):  # the line that names the columns
+            if not row or (number == 1 and not row[-1].lstrip("-").isdecimal()):  # the header line
                 continue
             if len(row) != 3 or not row[2].lstrip("-").isdecimal():
                 raise Invalid(
-                    f"line {number} of {path} is not question, document and a whole number, with tabs between"
+                    f"line {number} of {path} must have a question, a document and an integer, separated by tabs"
                 )
             found.setdefault(row[0], {})[row[1]] = int(row[2])
     return found
@@ -92,5 +92,5 @@ def _open(path: Path) -> IO[str]:
 def _text(row: Mapping[str, Any], name: str) -> str:
     value = row.get(name)
     if isinstance(value, bool) or not isinstance(value, str | int):
-        raise Invalid(f"a line of the set has no '{name}', or one that is not text: {str(row)[:80]}")
+        raise Invalid(f"a line of the set has no text in '{name}': {str(row)[:80]}")
     return str(value)

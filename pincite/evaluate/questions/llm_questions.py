@@ -1,4 +1,4 @@
-"""Questions written by the configured model: one call a passage, each checked before it counts."""
+"""Generate questions with the configured model: one call per passage, and each question is checked."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -13,16 +13,17 @@ from pincite.core.query.question import Sampling
 from pincite.errors import Unavailable
 from pincite.text.terms import question_language, terms
 
-SHOWN = 3000
-"""Characters of a passage that the model sees."""
-LONGEST_S = 30.0
-MOST_TOKENS, LONGEST = 120, 300
-GIVEN_UP = 5
-"""Failures in a row after which the model is left alone."""
-SHORTEST = 80
-"""Characters of a passage that has something to ask about."""
+MAX_PASSAGE_CHARS = 3000
+"""Maximum characters of a passage in the prompt."""
+CALL_TIMEOUT_S = 30.0
+MAX_QUESTION_TOKENS, MAX_QUESTION_CHARS = 120, 300
+MAX_CONSECUTIVE_FAILURES = 5
+"""Consecutive failures after which no more calls are made."""
+MIN_PASSAGE_CHARS = 80
+"""Minimum length of a passage that questions are generated from."""
 
-INSTRUCTIONS = """Write one question that the passage below answers and that somebody might ask who does not know the passage.
+INSTRUCTIONS = """\
+Write one question that the passage below answers and that somebody might ask who does not know the passage.
 The question must make sense alone: name what it is about, and never speak of "the passage" or "the text".
 Write in the language of the passage. Answer with the question alone, on one line.
 
@@ -31,23 +32,23 @@ Passage (from "{title}"):
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """The questions that could be used, and why others could not."""
+class WrittenQuestions:
+    """The usable questions, and notes on failures."""
 
     questions: tuple[SetQuestion, ...]
     notes: tuple[str, ...]
 
 
 async def write_questions(
-    llm: LLM, passages: Sequence[Sampled], count: int, seed: int, heard: Callable[[int], None]
-) -> Written:
-    """Ask the model for so many questions, about passages in an order the seed decides; `heard` counts the calls.
+    llm: LLM, passages: Sequence[Sampled], count: int, seed: int, report: Callable[[int], None]
+) -> WrittenQuestions:
+    """Generate `count` questions from passages in a random order given by the seed; `report` gets the call number.
 
-    A call that fails is passed over; after several in a row the model is left alone.
+    A failed call is skipped; after several failures in a row no more calls are made.
     """
     if isinstance(llm, Discoverable):
         await llm.meet()
-    order = [one for one in passages if len(one.text) >= SHORTEST]
+    order = [one for one in passages if len(one.text) >= MIN_PASSAGE_CHARS]
     Random(seed).shuffle(order)
     found: dict[str, SetQuestion] = {}
     failures: list[str] = []
@@ -58,45 +59,47 @@ async def write_questions(
         except Unavailable as error:
             failures.append(str(error))
             in_a_row += 1
-            if in_a_row == GIVEN_UP:
+            if in_a_row == MAX_CONSECUTIVE_FAILURES:
                 break
         else:
             in_a_row = 0
-            if usable(text, passage):
+            if is_usable(text, passage):
                 made = SetQuestion(text, "written", passage.language, passage.place, passage.version, passage.ordinal)
                 found.setdefault(text.casefold(), made)
             else:
                 unusable += 1
-        heard(number)
-    return Written(tuple(found.values()), tuple(_notes(failures, unusable)))
+        report(number)
+    return WrittenQuestions(tuple(found.values()), tuple(_notes(failures, unusable)))
 
 
 def _notes(failures: Sequence[str], unusable: int) -> list[str]:
     notes = [f"{len(failures)} calls of the model failed; the last: {failures[-1]}"] if failures else []
-    return [*notes, f"{unusable} of its questions could not be used"] if unusable else notes
+    return [*notes, f"{unusable} of the generated questions were unusable"] if unusable else notes
 
 
 async def _write(llm: LLM, passage: Sampled) -> str:
-    """The first line that the model writes."""
-    shown = INSTRUCTIONS.format(title=passage.title, text=passage.text[:SHOWN])
-    sampling = Sampling(max_tokens=MOST_TOKENS)
+    """Return the first line of the model's output."""
+    shown = INSTRUCTIONS.format(title=passage.title, text=passage.text[:MAX_PASSAGE_CHARS])
+    sampling = Sampling(max_tokens=MAX_QUESTION_TOKENS)
     prompt = Prompt(passage.title, (Message("user", shown),), (), tokens=0, sampling=sampling)
     text = ""
     try:
-        async with asyncio.timeout(LONGEST_S), aclosing(llm.write(prompt)) as pieces:  # type: ignore[type-var]
+        async with asyncio.timeout(CALL_TIMEOUT_S), aclosing(llm.write(prompt)) as pieces:  # type: ignore[type-var]
             async for piece in pieces:
                 text += piece.text
-                if len(text) > 4 * LONGEST:
+                if len(text) > 4 * MAX_QUESTION_CHARS:
                     break
     except TimeoutError:
-        raise Unavailable(f"the model took longer than {LONGEST_S:g} s for a question") from None
+        raise Unavailable(f"the model took longer than {CALL_TIMEOUT_S:g} s to write a question") from None
     text = text.rpartition("</think>")[2]
     return next((line.strip(" \t\"'„“”*`") for line in text.splitlines() if line.strip()), "").replace("\0", " ")
 
 
-def usable(text: str, passage: Sampled) -> bool:
-    """Whether it is a question, in the passage's language, about the passage and not about "the passage"."""
+def is_usable(text: str, passage: Sampled) -> bool:
+    """Whether a text is a question in the passage's language that shares terms with it and does not say "passage"."""
     language = passage.language if passage.language in ("de", "en") else ""
-    fits = text.endswith("?") and len(text) <= LONGEST and (not language or question_language(text) == language)
+    fits = (
+        text.endswith("?") and len(text) <= MAX_QUESTION_CHARS and (not language or question_language(text) == language)
+    )
     shared = set(terms(text, passage.language)) & set(terms(passage.text, passage.language))
     return fits and bool(shared) and not any(word in text.casefold() for word in ("passage", "the text", "dem text"))

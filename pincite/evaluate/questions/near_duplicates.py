@@ -1,4 +1,4 @@
-"""Passages that say the same as the one a question was made from: finding one of them is not wrong."""
+"""Find near-duplicates of the passage a question was made from; they count as relevant too."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -8,34 +8,35 @@ from pincite.core.evaluations import Place, Sampled, SetQuestion
 from pincite.evaluate.questions.rule_questions import Sample
 from pincite.text.terms import terms
 
-SAME = 0.9
-"""A passage that holds so much of what a question was made from holds the answer."""
-LOOKED_UP = 3
-"""Rarest words by which such passages are looked for."""
+MIN_SHARED_TERMS = 0.9
+"""Share of the terms of the original place that a near-duplicate must contain."""
+
+LOOKUP_TERMS = 3
+"""Number of rarest terms used to look up candidates."""
 
 
-def with_twins(questions: Sequence[SetQuestion], sample: Sample) -> list[SetQuestion]:
-    """The questions with the places that are as good as their own."""
+def add_duplicate_places(questions: Sequence[SetQuestion], sample: Sample) -> list[SetQuestion]:
+    """Return the questions with the places of near-duplicates."""
     holds: dict[str, set[int]] = defaultdict(set)
     for number, passage in enumerate(sample.passages):
         for term in set(terms(passage.text, passage.language)):
             holds[term].add(number)
     own = {(one.document_id, one.ordinal): one for one in sample.passages}
-    return [replace(one, twins=tuple(_twins(one, own, sample, holds))) for one in questions]
+    return [replace(one, twins=tuple(_duplicate_places(one, own, sample, holds))) for one in questions]
 
 
-def _twins(
+def _duplicate_places(
     question: SetQuestion, own: dict[tuple[str, int], Sampled], sample: Sample, holds: dict[str, set[int]]
 ) -> list[Place]:
     passage = own[question.place.document_id, question.chunk]
     start, end = question.place.start - passage.start, question.place.end - passage.start
-    told = set(terms(passage.text[max(0, start) : end], passage.language))
-    rarest = sorted(told, key=lambda term: (sample.frequency.get(term, 0), term))[:LOOKED_UP]
+    wanted = set(terms(passage.text[max(0, start) : end], passage.language))
+    rarest = sorted(wanted, key=lambda term: (sample.frequency.get(term, 0), term))[:LOOKUP_TERMS]
     near = set().union(*(holds[term] for term in rarest)) if rarest else set()
     found = []
     for number in sorted(near):
         other = sample.passages[number]
-        held = len(told.intersection(terms(other.text, passage.language)))
-        if not other.place.meets(question.place) and held >= SAME * len(told):
+        held = len(wanted.intersection(terms(other.text, passage.language)))
+        if not other.place.meets(question.place) and held >= MIN_SHARED_TERMS * len(wanted):
             found.append(other.place)
     return found

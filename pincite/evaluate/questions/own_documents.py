@@ -1,4 +1,4 @@
-"""One's own documents as the measure: a set of questions made from them, kept, and run again and again."""
+"""Evaluate on the user's own documents: generate a question set, store it, and run it repeatedly."""
 
 import asyncio
 import time
@@ -18,20 +18,21 @@ from pincite.errors import Invalid, PinciteError, SettingsError
 from pincite.evaluate.measure import bootstrap
 from pincite.evaluate.measure.metrics import MEASURES, judge_rank
 from pincite.evaluate.questions.llm_questions import write_questions
-from pincite.evaluate.questions.near_duplicates import with_twins
+from pincite.evaluate.questions.near_duplicates import add_duplicate_places
 from pincite.evaluate.questions.rule_questions import make_questions, sample_of
-from pincite.evaluate.runner import Report, ask_all, counted, percentile
+from pincite.evaluate.runner import Report, ask_all, count_notes, percentile
 from pincite.tracing.replay import check_changes, replayable, settings_of
 
-PASSAGES = 20_000
-"""Passages a set is made from at most; of a larger library, a sample."""
-TOLD_S = 1.0
-"""How often a run says how far it is."""
+MAX_PASSAGES = 20_000
+"""Maximum number of passages a set is made from; a larger library is sampled."""
+
+PROGRESS_INTERVAL_S = 1.0
+"""Seconds between two progress updates of a run."""
 
 
 @dataclass(frozen=True, slots=True)
 class EvalRequest:
-    """What set to make; `by` None is the model where one is configured, else words."""
+    """The set to generate; without `by`, the model is used if configured, otherwise rules."""
 
     questions: int = 200
     seed: int = 0
@@ -39,8 +40,8 @@ class EvalRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """What became different from one run of a set to another, over the questions both asked."""
+class RunDifference:
+    """The differences between two runs of a set, over their common questions."""
 
     measures: dict[str, Interval]
     p50_ms: float
@@ -50,29 +51,32 @@ class Change:
 async def make_set(
     pincite: AsyncPincite, wish: EvalRequest, *, caller: Caller = LOCAL, report: Report
 ) -> tuple[EvaluationSet, tuple[str, ...]]:
-    """Make questions from what the caller may read and keep them; also, what went wrong on the way."""
+    """Generate and store a question set from the caller's readable documents; also returns notes on failures."""
     scope = await pincite.scope(caller)
     kit = pincite.admin.kit()
     has_model = kit.llm is not kit.extractive
     if wish.by == "model" and not has_model:
-        raise Invalid("no model is configured that could write questions; set llm.base_url, or make them by words")
-    passages = await pincite.questions.evaluations.passages(scope, wish.seed, PASSAGES)
+        raise Invalid("no model is configured to write questions; set llm.base_url, or generate them by rules (words)")
+    passages = await pincite.questions.evaluations.passages(scope, wish.seed, MAX_PASSAGES)
     sample = await asyncio.to_thread(sample_of, passages)
     by: MadeBy = wish.by or ("model" if has_model else "words")
     made: Sequence[SetQuestion]
     if by == "model":
         total = min(wish.questions, len(passages))
         written = await write_questions(
-            kit.llm, passages, wish.questions, wish.seed,
+            kit.llm,
+            passages,
+            wish.questions,
+            wish.seed,
             lambda number: report(Progress("writing", number, total, 0.0, of="question")),
-        )  # fmt: skip
+        )
         made, notes = written.questions, written.notes
     else:
         made, notes = await asyncio.to_thread(make_questions, sample, wish.questions, wish.seed), ()
     if not made:
         why = f"; {notes[0]}" if notes else "; add documents with some prose first"
-        raise Invalid(f"no question could be made from {len(passages)} passages{why}")
-    made = await asyncio.to_thread(with_twins, made, sample)
+        raise Invalid(f"no question could be generated from {len(passages)} passages{why}")
+    made = await asyncio.to_thread(add_duplicate_places, made, sample)
     return await pincite.questions.evaluations.keep_set(scope, by, wish.seed, made), notes
 
 
@@ -85,9 +89,9 @@ async def run_set(
     report: Report,
     begun: Evaluation | None = None,
 ) -> Evaluation:
-    """Ask a set's questions with these settings and keep what came of it, however it ends.
+    """Run the questions of a set with these settings and store the outcome, also of a failure.
 
-    `begun` is a run that was announced before.
+    `begun` is a run that was created before.
     """
     scope = await pincite.scope(caller)
     run = begun or await begin(pincite, questions, settings, caller=caller)
@@ -102,9 +106,9 @@ async def run_set(
 async def begin(
     pincite: AsyncPincite, questions: EvaluationSet | None, settings: Settings, *, caller: Caller = LOCAL
 ) -> Evaluation:
-    """Announce a run, of a set that may still have to be made; whoever does so then runs it."""
+    """Create a run, possibly before its set is generated; the caller then runs it."""
     if questions is not None and not any(one.current for one in questions.questions):
-        raise Invalid("none of the set's documents is as it was when the set was made; make a new one (renew)")
+        raise Invalid("all documents of the set have changed since it was created; create a new set (renew)")
     scope, set_id = await pincite.scope(caller), questions.id if questions else None
     return await pincite.questions.evaluations.begin(scope, set_id, settings.revision, settings_of(settings))
 
@@ -131,19 +135,19 @@ async def _outcome(
             relevances[question.id] = round(response.hits[0].relevance, 4)
         times.append(response.ms)
         said.extend(response.notes)
-        if time.monotonic() - told > TOLD_S:
+        if time.monotonic() - told > PROGRESS_INTERVAL_S:
             told = time.monotonic()
             await pincite.questions.evaluations.advance(await pincite.scope(caller), run.id, len(ranks) / len(asked))
     left_out = len(questions.questions) - len(asked)
-    stale = (f"{left_out} questions are about older versions and were left out; --renew makes a new set",)
+    stale = (f"{left_out} questions are about older versions and were skipped; --renew creates a new set",)
     measures = {name: bootstrap.mean(values) for name, values in scores(list(ranks.values())).items()}
-    notes = (*(stale if left_out else ()), *counted(said))
+    notes = (*(stale if left_out else ()), *count_notes(said))
     p50, p95 = (round(percentile(times, share), 3) for share in (0.5, 0.95))
     return EvaluationOutcome(measures, ranks, p50, p95, notes, relevances)
 
 
 def settings_to_try(base: Settings, changes: Mapping[str, Any], profile: str | None = None) -> Settings:
-    """The settings in force with a profile's and then these in their places: such as act on a question."""
+    """Return the settings with a profile and then these changes; only settings that act on a query."""
     check_changes(changes, "an evaluation")
     values = for_request(find_profile(profile), base).values if profile is not None else {}
     usable = {key: value for key, value in values.items() if key in replayable()}
@@ -154,7 +158,7 @@ def settings_to_try(base: Settings, changes: Mapping[str, Any], profile: str | N
 
 
 def rank_of(question: SetQuestion, hits: Sequence[Hit]) -> int | None:
-    """The place of the first passage that holds what was asked for; None where none does."""
+    """Return the rank of the first relevant passage, or None."""
     for rank, hit in enumerate(hits, start=1):
         chunk = hit.chunk
         place = Place(chunk.document_id, chunk.start_char, chunk.end_char)
@@ -164,17 +168,17 @@ def rank_of(question: SetQuestion, hits: Sequence[Hit]) -> int | None:
 
 
 def scores(ranks: Sequence[int | None]) -> dict[str, list[float]]:
-    """Every measure, question by question."""
+    """Return each metric as a list over the questions."""
     judged = [judge_rank(rank) for rank in ranks]
     return {name: [one[name] for one in judged] for name in MEASURES}
 
 
-def change(before: Evaluation, after: Evaluation) -> Change:
-    """What the later run did better or worse, on the questions that both asked."""
+def compare_runs(before: Evaluation, after: Evaluation) -> RunDifference:
+    """Compare two runs on their common questions."""
     was, now = before.outcome, after.outcome
     assert was is not None
     assert now is not None
     both = [question for question in now.ranks if question in was.ranks]
     old, new = (scores([outcome.ranks[question] for question in both]) for outcome in (was, now))
     measures = {name: bootstrap.difference(old[name], new[name]) for name in MEASURES}
-    return Change(measures, now.p50_ms - was.p50_ms, len(both))
+    return RunDifference(measures, now.p50_ms - was.p50_ms, len(both))

@@ -1,6 +1,6 @@
-"""Questions from passages without a model: from headings, definitions, rare words, and sentences with a gap.
+"""Generate questions from passages by rules: from headings, definitions, rare words, and cloze sentences.
 
-Only German and English headings and definitions become sentences; rare words and gaps do without grammar.
+Headings and definitions are turned into questions in German and English only; the other two need no grammar.
 """
 
 import re
@@ -15,17 +15,18 @@ from pincite.text.sentences import sentences
 from pincite.text.terms import STOP_WORDS, stem, terms, words
 
 GAP = "…"
-FEWEST, MOST = 7, 40
-"""Words of a sentence that is long enough to tell something and short enough to be asked."""
-PHRASE = 4
-"""Words of a question made of rare words."""
+MIN_SENTENCE_WORDS, MAX_SENTENCE_WORDS = 7, 40
+"""Range of the length in words of a sentence that is used for a question."""
+
+PHRASE_WORDS = 4
+"""Number of words of a question made of rare words."""
 
 _NAME = re.compile(r"\d|^[^\W\d_]*[A-ZÄÖÜ]")
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The passages questions are made from, in how many of them each term occurs, and which section each is of."""
+    """The sampled passages, the document frequency of terms, and the passages of each section."""
 
     passages: Sequence[Sampled]
     frequency: Mapping[str, int]
@@ -33,12 +34,12 @@ class Sample:
     paths: Mapping[tuple[str, ...], int]
 
     def rare(self, term: str) -> bool:
-        """Whether few passages have this word: it tells them from the others."""
+        """Whether a term occurs in few passages."""
         return self.frequency.get(term, 0) <= max(2, len(self.passages) // 100)
 
 
 def sample_of(passages: Sequence[Sampled]) -> Sample:
-    """Count what tells passages apart."""
+    """Count terms and sections of the passages."""
     frequency = Counter(term for one in passages for term in set(terms(one.text, one.language)))
     sections: dict[tuple[str, tuple[str, ...]], list[Place]] = {}
     for one in passages:
@@ -47,9 +48,7 @@ def sample_of(passages: Sequence[Sampled]) -> Sample:
 
 
 def make_questions(sample: Sample, count: int, seed: int) -> list[SetQuestion]:
-    """So many questions, the kinds in turn, spread over passages in an order the seed decides; fewer where there
-    is not enough to ask about.
-    """
+    """Generate up to `count` questions of alternating kinds, from passages in a random order given by the seed."""
     order = list(sample.passages)
     Random(seed).shuffle(order)
     streams = {kind: _stream(maker, sample, order, Random(f"{seed} {kind}")) for kind, maker in _MAKERS.items()}
@@ -68,14 +67,14 @@ Maker = Callable[[Sample, Sampled, Random], Iterator[SetQuestion]]
 
 
 def _stream(maker: Maker, sample: Sample, order: Sequence[Sampled], chance: Random) -> Iterator[SetQuestion]:
-    """At most one question of a kind from each passage."""
+    """Yield at most one question of a kind per passage."""
     for passage in order:
         if (question := next(maker(sample, passage, chance), None)) is not None:
             yield question
 
 
 def _from_heading(sample: Sample, passage: Sampled, _chance: Random) -> Iterator[SetQuestion]:
-    """A heading that stands once in the library."""
+    """Make a question from a heading that occurs once in the library."""
     if sample.paths[passage.heading_path] != 1:
         return
     text = about(passage.heading_path, passage.title, passage.language)
@@ -87,34 +86,34 @@ def _from_heading(sample: Sample, passage: Sampled, _chance: Random) -> Iterator
 
 
 def _from_definition(sample: Sample, passage: Sampled, _chance: Random) -> Iterator[SetQuestion]:
-    """What a sentence defines, where the passage is one of few that speak of it."""
+    """Make a question from a definition of a rare term."""
     for start, end in _sentences(passage):
         found = defined(passage.text[start:end], passage.language)
         if found and any(sample.rare(term) for term in found[1]):
-            yield _question(passage, "definition", found[0], _at(passage, start, end))
+            yield _question(passage, "definition", found[0], _place_in(passage, start, end))
 
 
 def _from_phrase(sample: Sample, passage: Sampled, chance: Random) -> Iterator[SetQuestion]:
-    """The rarest words of a sentence in their order, as one types them into a search field."""
+    """Make a keyword query from the rarest words of a sentence, in their order."""
     for start, end in _shuffled(_sentences(passage), chance):
         tokens = _content_words(passage.text[start:end], passage.language)
         rarity = {word: sample.frequency.get(term, 0) for word, term in tokens}
-        chosen = set(sorted(rarity, key=lambda word: (rarity[word], word))[:PHRASE])
-        if len(chosen) == PHRASE and any(sample.rare(term) for word, term in tokens if word in chosen):
+        chosen = set(sorted(rarity, key=lambda word: (rarity[word], word))[:PHRASE_WORDS])
+        if len(chosen) == PHRASE_WORDS and any(sample.rare(term) for word, term in tokens if word in chosen):
             text = " ".join(dict.fromkeys(word for word, _ in tokens if word in chosen))
-            yield _question(passage, "phrase", text, _at(passage, start, end))
+            yield _question(passage, "phrase", text, _place_in(passage, start, end))
 
 
 def _from_gap(sample: Sample, passage: Sampled, chance: Random) -> Iterator[SetQuestion]:
-    """A sentence without the number, name or rare word one would ask it for."""
+    """Make a cloze question: a sentence with a number, name or rare word removed."""
     for start, end in _shuffled(_sentences(passage), chance):
         sentence = " ".join(passage.text[start:end].split())
         tokens = _content_words(sentence, passage.language)
         wanted = [word for word, term in tokens[1:] if _NAME.search(word) or sample.rare(term)]
-        if wanted and len(tokens) > PHRASE:
+        if wanted and len(tokens) > PHRASE_WORDS:
             gap = min(wanted, key=lambda word: (sample.frequency.get(stem(word.lower(), passage.language), 0), word))
             text = re.sub(rf"(?<!\w){re.escape(gap)}(?!\w)", GAP, sentence)
-            yield _question(passage, "cloze", text, _at(passage, start, end))
+            yield _question(passage, "cloze", text, _place_in(passage, start, end))
 
 
 _MAKERS: Mapping[QuestionKind, Maker] = {
@@ -126,12 +125,14 @@ _MAKERS: Mapping[QuestionKind, Maker] = {
 
 
 def _sentences(passage: Sampled) -> list[tuple[int, int]]:
-    """Sentences of prose and lists that are worth asking about."""
+    """The sentences of prose and lists that are suitable for questions."""
     if passage.content_type not in ("prose", "list"):
         return []
     spans = sentences(passage.text)
     return [
-        (a, b) for a, b in spans if FEWEST <= len(words(passage.text[a:b])) <= MOST and "|" not in passage.text[a:b]
+        (a, b)
+        for a, b in spans
+        if MIN_SENTENCE_WORDS <= len(words(passage.text[a:b])) <= MAX_SENTENCE_WORDS and "|" not in passage.text[a:b]
     ]
 
 
@@ -142,13 +143,13 @@ def _shuffled(spans: Sequence[tuple[int, int]], chance: Random) -> list[tuple[in
 
 
 def _content_words(text: str, language: str) -> list[tuple[str, str]]:
-    """The words that carry meaning, as written, with the term each is found by."""
+    """The words of a text without stop words, each with its index term."""
     stop = STOP_WORDS.get(language, frozenset())
     plain = re.findall(r"\d[\d.,:]*\d|[^\W_][\w'’-]*[^\W_]|[^\W_]", text)
     return [(word, stem(word.lower(), language)) for word in plain if word.lower() not in stop]
 
 
-def _at(passage: Sampled, start: int, end: int) -> Place:
+def _place_in(passage: Sampled, start: int, end: int) -> Place:
     return Place(passage.document_id, passage.start + start, passage.start + end)
 
 

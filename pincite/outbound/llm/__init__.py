@@ -1,1 +1,1 @@
-"""What HTTP providers of language models share: messages, streams, tool calls."""
+"""Shared code of HTTP providers of language models: messages, streams and tool calls."""

@@ -1,4 +1,4 @@
-"""A model behind a server: what is the same whichever language the server speaks."""
+"""The base class of language models behind an HTTP server, whatever its API."""
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
@@ -13,12 +13,12 @@ from pincite.core.query.tools import Abilities
 from pincite.errors import ProviderRefused
 from pincite.models.facts import ServerModelInfo, facts_of
 from pincite.outbound.client import Server
-from pincite.outbound.llm.stream import spoken
+from pincite.outbound.llm.stream import clean_stream
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Taken from the settings `llm.*` or `embedding.*`; `section` is the one that errors name."""
+    """Options from the settings `llm.*` or `embedding.*`; `section` is the settings branch named in errors."""
 
     base_url: str = ""
     api_key: SecretStr | None = field(default=None, repr=False)
@@ -34,8 +34,8 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
-    """One completion to ask for: the request's wishes, then the settings, then the model table."""
+class CompletionRequest:
+    """One completion request; values come from the request, then the settings, then the model table."""
 
     prompt: Prompt
     model: str
@@ -45,72 +45,73 @@ class Order:
 
 
 class ServedLLM:
-    """Writes with the model that the settings name, or the first that the server offers.
+    """A language model on a server: the one in the settings, or the first that the server offers.
 
-    A provider says what the server has (`list_models`), how an order is put (`_body`) and how the stream that
-    comes back is read (`_pieces`).
+    A provider implements `list_models`, `_body` (the request body) and `_pieces` (the parsed response stream).
     """
 
-    def __init__(self, options: Options, server: Server, most_window: int | None = None) -> None:
+    def __init__(self, options: Options, server: Server, max_window: int | None = None) -> None:
         self._options = options
         self._server = server
-        self._known = ServerModelInfo(options.model, options.window, self._offers, most_window)
+        self._known = ServerModelInfo(options.model, options.window, self._offers, max_window)
         self._abilities = Abilities()
 
     @property
     def name(self) -> str:
-        """The model's name, or its server's as long as nobody named a model."""
+        """The name of the model, or the address of the server while the model is unknown."""
         return self._known.model or self._server.shown
 
     @property
     def window(self) -> int:
-        """Tokens it sees, as far as is known."""
+        """Context window in tokens, as far as known."""
         return self._known.window
 
     @property
     def abilities(self) -> Abilities:
-        """What the server said of its model, or showed when it was asked."""
+        """Capabilities reported by the server, or learned from its errors."""
         return self._abilities
 
     async def meet(self) -> None:
-        """Learn what the settings and the table leave open."""
+        """Ask the server for what the settings and the model table do not say."""
         await self._known.meet()
 
     async def list_models(self) -> list[Offered]:
-        """What the server has."""
+        """List the models of the server."""
         raise NotImplementedError
 
     async def write(self, prompt: Prompt) -> AsyncIterator[StreamPart]:
-        """Stream a completion; the last piece says why it ended."""
+        """Stream a completion; the last part has the finish reason."""
         order = await self._order(prompt)
         pieces = self._pieces(self._body(order))
         try:
-            async with aclosing(spoken(pieces, self._server.shown, order.max_tokens, tools=bool(prompt.tools))) as said:
+            async with aclosing(
+                clean_stream(pieces, self._server.shown, order.max_tokens, tools=bool(prompt.tools))
+            ) as said:
                 async for piece in said:
                     yield piece
         except ProviderRefused as error:
-            if prompt.tools and "tool" in str(error).lower():  # the next question does without from the start
+            if prompt.tools and "tool" in str(error).lower():  # the next question uses no native tool calls
                 self._abilities = replace(self._abilities, tools=False)
             raise
 
     async def close(self) -> None:
-        """Let the connections go."""
+        """Close the connections."""
         await self._server.close()
 
     async def _offers(self) -> list[Offered]:
         return await self.list_models()
 
-    def _body(self, order: Order) -> dict[str, Any]:
+    def _body(self, order: CompletionRequest) -> dict[str, Any]:
         raise NotImplementedError
 
     def _pieces(self, body: dict[str, Any]) -> AsyncGenerator[StreamPart, None]:
         raise NotImplementedError
 
-    async def _order(self, prompt: Prompt) -> Order:
+    async def _order(self, prompt: Prompt) -> CompletionRequest:
         wish, options = prompt.sampling, self._options
         model = wish.model or await self._known.name(self._server.shown, options.section)
         facts = facts_of(model)
-        warmths = (wish.temperature, options.temperature, facts.temperature)
-        temperature = next(value for value in warmths if value is not None)
+        temperatures = (wish.temperature, options.temperature, facts.temperature)
+        temperature = next(value for value in temperatures if value is not None)
         top_p = next((value for value in (wish.top_p, options.top_p, facts.top_p) if value is not None), None)
-        return Order(prompt, model, wish.max_tokens or options.max_tokens, temperature, top_p)
+        return CompletionRequest(prompt, model, wish.max_tokens or options.max_tokens, temperature, top_p)

@@ -1,4 +1,4 @@
-"""OpenAI's way of putting messages, pictures and tools, which most servers understand, and of telling an answer."""
+"""Convert messages, images, tools and stream events to and from OpenAI's format, which most servers use."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,28 +11,28 @@ from pincite.outbound.llm.tool_calls import Calls
 
 
 def messages_of(prompt: Prompt) -> list[dict[str, Any]]:
-    """The messages of a prompt."""
+    """Convert the messages of a prompt."""
     return [_message(message) for message in prompt.messages]
 
 
 def _message(message: Message) -> dict[str, Any]:
-    told: dict[str, Any] = {"role": message.role, "content": message.content}
+    converted: dict[str, Any] = {"role": message.role, "content": message.content}
     if message.pictures:
         shown = [{"type": "image_url", "image_url": {"url": picture.url}} for picture in message.pictures]
-        told["content"] = [{"type": "text", "text": message.content}, *shown]
+        converted["content"] = [{"type": "text", "text": message.content}, *shown]
     if message.calls:
-        told["content"] = message.content or None
-        told["tool_calls"] = [
+        converted["content"] = message.content or None
+        converted["tool_calls"] = [
             {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
             for call in message.calls
         ]
     if message.answers:
-        told["tool_call_id"] = message.answers.id
-    return told
+        converted["tool_call_id"] = message.answers.id
+    return converted
 
 
 def tools_of(tools: Sequence[Tool]) -> list[dict[str, Any]]:
-    """The tools that may be called."""
+    """Convert the tools that may be called."""
     return [
         {
             "type": "function",
@@ -43,9 +43,9 @@ def tools_of(tools: Sequence[Tool]) -> list[dict[str, Any]]:
 
 
 def piece_of_event(event: dict[str, Any], calls: Calls) -> StreamPart:
-    """What an event of a stream says; calls of tools are put together in `calls` and told with the end."""
+    """Convert an event to a stream part; tool calls are collected in `calls` and returned with the finish reason."""
     if not event:
-        return StreamPart(finish_reason="stop", calls=calls.whole())  # [DONE]; what was said before counts more
+        return StreamPart(finish_reason="stop", calls=calls.whole())  # [DONE]; an earlier finish reason has precedence
     choice = (event.get("choices") or [{}])[0]
     usage = event.get("usage")
     counted = (

@@ -1,33 +1,33 @@
-"""What a server said, taken for no more than it is: text, counts, windows and pieces of an answer, each of its kind."""
+"""Validate values from a server: text, token counts, context windows and stream parts."""
 
 import re
 from typing import TypeGuard
 
 from pincite.core.query.prompt import StreamPart, Usage
 
-MOST_WINDOW = 10_000_000
-MOST_TOKENS = 2**31 - 1
+MAX_WINDOW = 10_000_000
+MAX_TOKENS = 2**31 - 1
 
-_NO_TEXT = re.compile("[\0\ud800-\udfff]")
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
 def text_of(value: object) -> str:
-    """A text, without the characters that can be neither stored nor sent on; `TypeError` for anything else."""
+    """Return a text with unstorable characters replaced; raises `TypeError` for other types."""
     if not isinstance(value, str):
-        raise TypeError(f"text was due, not {type(value).__name__}")
-    return _NO_TEXT.sub("\ufffd", value)
+        raise TypeError(f"expected text, not {type(value).__name__}")
+    return _UNSTORABLE.sub("\ufffd", value)
 
 
 def window_of(value: object) -> int | None:
-    """A model's window, if it can be one."""
-    return value if _is_whole(value) and 0 < value <= MOST_WINDOW else None
+    """Return a context window, or None if the value is not plausible."""
+    return value if _is_integer(value) and 0 < value <= MAX_WINDOW else None
 
 
-def usage_of(asked: object, said: object) -> Usage | None:
-    """What an answer cost, if both counts can be right."""
-    if not (_is_whole(asked) and _is_whole(said)):
+def usage_of(prompt: object, answer: object) -> Usage | None:
+    """Return the token usage, or None if the counts are not plausible."""
+    if not (_is_integer(prompt) and _is_integer(answer)):
         return None
-    return Usage(asked, said) if 0 <= asked <= MOST_TOKENS and 0 <= said <= MOST_TOKENS else None
+    return Usage(prompt, answer) if 0 <= prompt <= MAX_TOKENS and 0 <= answer <= MAX_TOKENS else None
 
 
 def piece_of(
@@ -37,7 +37,7 @@ def piece_of(
     usage: Usage | None = None,
     thought: object = None,
 ) -> StreamPart:
-    """A piece of an answer; its text must be one, while a reason, a name or a thought that is none is left out."""
+    """Return a stream part; the text must be valid, an invalid finish reason, model name or thought is dropped."""
     return StreamPart(
         text="" if text is None else text_of(text),
         finish_reason=_name(reason),
@@ -51,5 +51,5 @@ def _name(value: object) -> str | None:
     return text_of(value)[:200] or None if isinstance(value, str) else None
 
 
-def _is_whole(value: object) -> TypeGuard[int]:
+def _is_integer(value: object) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)

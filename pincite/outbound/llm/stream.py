@@ -1,4 +1,4 @@
-"""What every model's stream goes through: thoughts left out, length bounded, an end required, calls only where offered."""
+"""Filter the stream of a language model: separate reasoning, limit the length, and require a finish reason."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -8,53 +8,54 @@ from pincite.core.query.prompt import StreamPart, Usage
 from pincite.core.query.tools import ToolCall
 from pincite.errors import ProviderError
 
-CHARACTERS_A_TOKEN = 12
-"""A server that sends more than this for each token it may write does not keep to the limit it was given."""
-TAIL_S = 2.0
-"""How long a server may take, once the answer is complete, to say what it cost."""
+MAX_CHARS_PER_TOKEN = 12
+"""Characters per allowed token after which an answer is cut off, because the server ignores its token limit."""
+
+USAGE_TIMEOUT_S = 2.0
+"""Seconds to wait for the token usage after the answer is complete."""
 
 _OPEN, _CLOSE = "<think>", "</think>"
 
 
-async def spoken(
+async def clean_stream(
     pieces: AsyncGenerator[StreamPart, None], who: str, max_tokens: int, *, tools: bool = False
 ) -> AsyncGenerator[StreamPart, None]:
-    """The text of an answer and, once, why it ended; raises where it did not end or nothing was said.
+    """Stream the text of an answer and its finish reason; raises if it is incomplete or empty.
 
-    Calls of tools come with the end; where none were offered they are not heard.
+    Tool calls come with the finish reason; they are dropped if no tools were offered.
     """
-    thoughts, received, said, model = _Thoughts(), 0, False, None
+    thoughts, received, said, model = _ThinkFilter(), 0, False, None
     async with aclosing(pieces):
         async for piece in pieces:
             received += len(piece.text) + len(piece.thought)
             model = piece.model or model
-            text = thoughts.without(piece.text)
+            text = thoughts.feed(piece.text)
             if text or piece.thought or thoughts.new:
                 said = said or bool(text.strip())
-                yield StreamPart(text, thought=piece.thought + thoughts.taken())
-            if piece.finish_reason or received > max_tokens * CHARACTERS_A_TOKEN:
+                yield StreamPart(text, thought=piece.thought + thoughts.take())
+            if piece.finish_reason or received > max_tokens * MAX_CHARS_PER_TOKEN:
                 reason = piece.finish_reason or "length"
                 if rest := thoughts.rest():
                     said = True
                     yield StreamPart(rest)
                 calls: tuple[ToolCall, ...] = piece.calls if tools else ()
                 if not said and not calls:
-                    raise ProviderError(f"{who} wrote nothing (finish reason: {reason}){_advice(reason)}")
-                cost = await _cost(pieces) if piece.finish_reason else None
+                    raise ProviderError(f"{who} wrote nothing (finish reason: {reason}){_hint(reason)}")
+                cost = await _read_usage(pieces) if piece.finish_reason else None
                 yield StreamPart(finish_reason=reason, model=model, usage=piece.usage or cost, calls=calls)
                 return
-    raise ProviderError(f"{who} broke off in the middle of the answer")
+    raise ProviderError(f"{who} stopped in the middle of the answer")
 
 
-def _advice(reason: str) -> str:
+def _hint(reason: str) -> str:
     return "; raise llm.max_tokens" if reason == "length" else ""
 
 
-async def _cost(pieces: AsyncIterator[StreamPart]) -> Usage | None:
-    """What comes after the end of an answer: its cost, if anything; nothing there can spoil the answer."""
+async def _read_usage(pieces: AsyncIterator[StreamPart]) -> Usage | None:
+    """Read the token usage after the end of an answer; errors are ignored."""
     cost = None
     try:
-        async with asyncio.timeout(TAIL_S):
+        async with asyncio.timeout(USAGE_TIMEOUT_S):
             async for piece in pieces:
                 cost = piece.usage or cost
     except (ProviderError, TimeoutError):
@@ -62,22 +63,22 @@ async def _cost(pieces: AsyncIterator[StreamPart]) -> Usage | None:
     return cost
 
 
-class _Thoughts:
-    """Leaves out what a model thinks aloud, between `<think>` tags, before it answers."""
+class _ThinkFilter:
+    """Separates the reasoning between `<think>` tags from the answer."""
 
     def __init__(self) -> None:
         self._held = ""
         self._state = "start"
         self.new = ""
-        """What was thought since it was last taken."""
+        """Reasoning received since the last `take`."""
 
-    def taken(self) -> str:
-        """What was thought since."""
+    def take(self) -> str:
+        """Return and clear the new reasoning."""
         thought, self.new = self.new, ""
         return thought
 
-    def without(self, text: str) -> str:
-        """The part of what came that may be shown now."""
+    def feed(self, text: str) -> str:
+        """Add received text and return the part of it that belongs to the answer."""
         if self._state == "answer":
             return text
         self._held += text
@@ -95,7 +96,7 @@ class _Thoughts:
         return self._answer(shown) if shown else ""
 
     def rest(self) -> str:
-        """What was held back when the stream ended, where it was no thought."""
+        """Return buffered text at the end of the stream, if it is not reasoning."""
         return self._answer(self._held) if self._state == "start" and self._held.strip() else ""
 
     def _answer(self, text: str) -> str:

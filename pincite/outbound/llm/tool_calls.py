@@ -1,4 +1,4 @@
-"""The tool calls of a model as they come in pieces, put together: few, named, and of bounded length."""
+"""Assemble the tool calls of a model from stream fragments, with limits on number and length."""
 
 import json
 from dataclasses import dataclass, field
@@ -6,15 +6,16 @@ from dataclasses import dataclass, field
 from pincite.core.query.tools import ToolCall
 from pincite.outbound.llm.parse import text_of
 
-MOST_CALLS = 16
-"""Calls of one turn that are heard; a model that makes more does not mean them."""
-MOST_ARGUMENTS = 100_000
-"""Characters of one call's arguments that are kept; one more shows that there were too many."""
+MAX_CALLS = 16
+"""Maximum tool calls per turn; further ones are dropped."""
+
+MAX_ARGUMENT_CHARS = 100_000
+"""Maximum characters of a call's arguments; one more is kept to detect an overflow."""
 
 
 @dataclass(slots=True)
 class Calls:
-    """The calls of one turn by the index or id the server gives them; `characters` is all that came."""
+    """The calls of one turn, by the index or id from the server; `characters` counts all received characters."""
 
     characters: int = 0
     _latest: dict[str, str] = field(default_factory=dict)
@@ -22,9 +23,9 @@ class Calls:
     _names: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     def add(self, index: object, call_id: object, name: object, arguments: object) -> None:
-        """A further piece of a call; `TypeError` where its arguments are no text.
+        """Add a fragment of a call; raises `TypeError` if its arguments are not text.
 
-        Some servers give every call the same index: one with another id is another call.
+        Some servers send the same index for all calls, so another id is another call.
         """
         said, wanted = "" if arguments is None else text_of(arguments), _name(call_id)
         key = self._latest.get(str(index), str(index))
@@ -32,17 +33,17 @@ class Calls:
             key = f"{index} {wanted}"
         self._latest[str(index)] = key
         self.characters += len(said)
-        if key not in self._parts and len(self._parts) >= MOST_CALLS:
+        if key not in self._parts and len(self._parts) >= MAX_CALLS:
             return
         kept = self._parts.setdefault(key, [])
         known_id, known_name = self._names.get(key, ("", ""))
         self._names[key] = (known_id or wanted, known_name or _name(name))
-        room = MOST_ARGUMENTS + 1 - sum(map(len, kept))
+        room = MAX_ARGUMENT_CHARS + 1 - sum(map(len, kept))
         if said and room > 0:
             kept.append(said[:room])
 
     def whole(self) -> tuple[ToolCall, ...]:
-        """The calls in the order they were begun; one without an id gets its number."""
+        """Return the calls in the order of their first fragment; a call without an id gets its number."""
         return tuple(
             ToolCall(self._names[key][0] or f"call_{number}", self._names[key][1], "".join(parts))
             for number, (key, parts) in enumerate(self._parts.items(), start=1)
@@ -54,7 +55,7 @@ def _name(value: object) -> str:
 
 
 def arguments_of(written: str) -> dict[str, object]:
-    """Arguments as the object that some servers want back; what is none was refused already and is left out."""
+    """Parse arguments to the object that some servers expect; invalid ones become an empty object."""
     try:
         found = json.loads(written or "{}")
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-// What one can do with an answer: copy it with its references, share it, ask again, and say whether it helped.
+// The actions of an answer: copy with references, share, ask again, and give feedback.
 import { useState } from "preact/hooks";
 import { Dialog } from "../parts/dialog.js";
 import { Icon } from "../parts/icon.js";

@@ -1,4 +1,4 @@
-// An answer's words: Markdown with its citations as numbered marks, and sentences that nothing supports set off.
+// The text of an answer: Markdown with numbered citations; unsupported sentences are highlighted.
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { html } from "../common/html.js";
 import { rendered } from "../common/markdown.js";
@@ -7,7 +7,7 @@ import { t } from "../common/words.js";
 export const SUPPORTED = 0.5;
 const HALF_A_MARK = /\s*\[(?:S(?:o(?:u(?:r(?:c(?:e(?: \d{0,3})?)?)?)?)?)?|\d{1,3})?$/;
 
-/** Sentences of an answer that no source supports; none where there are no sources to do so. */
+/** The sentences of an answer that no source supports; empty if there are no sources. */
 export function unsupported(answer) {
   if (!answer?.sources.length) return [];
   return answer.groundedness.sentences.filter((sentence) => sentence.support < SUPPORTED);

@@ -1,4 +1,4 @@
-// Where one writes: a field that grows, what is asked of, and one button that asks or stops.
+// The question field, the scope button, and the button that asks or stops.
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
 import { html } from "../common/html.js";
@@ -8,7 +8,7 @@ import { conversation, isBusy, stop } from "./conversation.js";
 import { PictureButton, Pictures, imagesIn, picturesOf } from "./pictures.js";
 import { ScopeButton, ScopeDialog, asOptions, scope } from "./scope.js";
 
-const MOST = 4000;
+const MAX_QUESTION_CHARS = 4000;
 
 export function Composer({ draft, setDraft, put, first }) {
   const field = useRef();
@@ -47,7 +47,7 @@ export function Composer({ draft, setDraft, put, first }) {
   return html`<form class="composer" onSubmit=${send} onPaste=${given("clipboardData")} onDrop=${given("dataTransfer")}>
     <div class="composer-box">
       <${Pictures} pictures=${pictures} drop=${(place) => setPictures(pictures.filter((_, number) => number !== place))} />
-      <textarea ref=${field} data-ask rows="1" maxlength=${MOST} value=${draft} aria-label=${t("ask.placeholder")} placeholder=${t("ask.placeholder")}
+      <textarea ref=${field} data-ask rows="1" maxlength=${MAX_QUESTION_CHARS} value=${draft} aria-label=${t("ask.placeholder")} placeholder=${t("ask.placeholder")}
         onInput=${(event) => setDraft(event.target.value)} onKeyDown=${key}></textarea>
       <div class="composer-bar">
         <${ScopeButton} chosen=${chosen} open=${() => setChoosing(true)} />

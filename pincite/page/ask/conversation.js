@@ -1,4 +1,4 @@
-// The conversation that is shown: its turns, and the one answer that may be on its way.
+// The current conversation: its turns, and the running answer, if any.
 import { Problem, get, remove } from "../common/api.js";
 import { connection } from "../common/connection.js";
 import { follow } from "../common/events.js";
@@ -10,7 +10,7 @@ const EMPTY = { sessionId: null, turns: [], loading: false, problem: null };
 
 /** `turns` are `{key, question, text, answer, status, …}`; status is asking, waiting, done, stopped, cut or failed. */
 export const conversation = state(EMPTY);
-/** Raised whenever the list of conversations may have changed. */
+/** Incremented whenever the list of conversations may have changed. */
 export const changed = state(0);
 
 let last = 0;
@@ -23,13 +23,13 @@ function change(key, more) {
   conversation.set((now) => ({ ...now, turns: now.turns.map((turn) => (turn.key === key ? { ...turn, ...more } : turn)) }));
 }
 
-/** Begin anew. */
+/** Start a new conversation. */
 export function begin() {
   leaving?.abort();
   conversation.set(EMPTY);
 }
 
-/** Show a conversation that was kept, and take up the answer that was on its way when this tab was loaded again. */
+/** Open a stored conversation, and resume the answer that was running when the tab was reloaded. */
 export async function open(sessionId) {
   if (conversation.value.sessionId === sessionId) return;
   leaving?.abort();
@@ -62,22 +62,22 @@ function add(question, options) {
   return turn;
 }
 
-/** Ask; `onSession` hears the id of the conversation once it has one. */
+/** Ask a question; `onSession` is called with the id of a new conversation. */
 export function ask(question, options, onSession) {
   return run(add(question, options), null, onSession);
 }
 
-/** Stop the answer that is on its way; what was said of it stays. */
+/** Stop the running answer; its text so far is kept. */
 export async function stop(turn) {
   if (!turn.streamId) return void leaving?.abort("stopped");
   try {
     await remove(`/chat/streams/${turn.streamId}`);
   } catch {
-    leaving?.abort("stopped"); // it ended meanwhile, or cannot be reached
+    leaving?.abort("stopped"); // it has ended, or the server cannot be reached
   }
 }
 
-/** Follow one answer to its end, however often the line breaks on the way. */
+/** Follow one answer to its end, and reconnect when the connection breaks. */
 async function run(turn, under, onSession) {
   const control = (leaving = new AbortController());
   const ear = listener(turn, under, onSession);
@@ -87,7 +87,7 @@ async function run(turn, under, onSession) {
     if (ear.ended || problem === null) break;
     if (problem.code === "aborted") {
       if (control.signal.reason === "stopped") ear.finish({ status: "stopped" });
-      break; // or somebody went elsewhere: it goes on without us, and is taken up when they come back
+      break; // or the user left: the answer continues on the server and is resumed later
     }
     if (!["offline", "stopping", "overloaded"].includes(problem.code) && !(problem.status === 404 && ear.streamId)) {
       ear.finish({ status: "failed", problem });
@@ -110,7 +110,7 @@ async function reachable(problem) {
   }
 }
 
-/** One attempt: what broke it, or null where it went to its end. */
+/** One attempt; returns its error, or null if the answer is complete. */
 async function listen(turn, ear, signal) {
   const onEvent = (event) => ear.hear(event);
   try {
@@ -127,7 +127,7 @@ async function listen(turn, ear, signal) {
   }
 }
 
-/** A server that was started again knows nothing of a stream: the answer is in its conversation, or is asked for again. */
+/** After a server restart the stream is lost: the answer is in the conversation, or the question is asked again. */
 async function lostItsStream(turn, ear) {
   const { sessionId } = conversation.value;
   try {
@@ -138,13 +138,13 @@ async function lostItsStream(turn, ear) {
       return false;
     }
   } catch (problem) {
-    if (problem.status === 404) conversation.set((now) => ({ ...now, sessionId: null })); // it was its first question
+    if (problem.status === 404) conversation.set((now) => ({ ...now, sessionId: null })); // it was the first question of the conversation
   }
   ear.restart();
   return true;
 }
 
-/** What is known of an answer from its events so far. */
+/** The state of an answer after an event. */
 function listener(turn, under, onSession) {
   let text = "";
   let drawing = null;

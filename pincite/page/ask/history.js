@@ -1,4 +1,4 @@
-// The conversations in the side bar: newest first, searched by what was said in them, renamed and removed.
+// The conversations in the side bar: newest first, with search, rename and delete.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Confirm, Dialog } from "../parts/dialog.js";
 import { Field } from "../parts/field.js";
@@ -12,8 +12,8 @@ import { t } from "../common/words.js";
 import { go } from "../shell/router.js";
 import { changed, conversation } from "./conversation.js";
 
-const ROW = 36;
-const PAGE = 50;
+const ROW_HEIGHT = 36;
+const PAGE_SIZE = 50;
 
 export function History() {
   const [words, setWords] = useState("");
@@ -26,9 +26,9 @@ export function History() {
   const load = async (cursor) => {
     loading.current = true;
     try {
-      const page = await get("/sessions", { q: words, limit: PAGE, cursor });
+      const page = await get("/sessions", { q: words, limit: PAGE_SIZE, cursor });
       next.current = page.next_cursor;
-      const begun = page.items.filter((one) => one.turn_count > 0); // others wait for their first answer
+      const begun = page.items.filter((one) => one.turn_count > 0); // the others have no answer yet
       setItems((before) => (cursor ? [...before, ...begun] : begun));
     } catch (problem) {
       if (problem.status !== 401) toast(problem);
@@ -52,7 +52,7 @@ export function History() {
     <a class="button small new" href="/ask"><${Icon} name="plus" />${t("ask.new")}</a>
     <input type="search" class="small" aria-label=${t("history.search")} placeholder=${t("history.search")} value=${words} onInput=${(event) => setWords(event.target.value)} />
     ${items && items.length === 0 && html`<p class="muted small none">${t(words ? "history.none.found" : "history.empty")}</p>`}
-    ${items?.length > 0 && html`<${Rows} items=${items} height=${ROW} row=${row} label=${t("history.title")} onEnd=${more} />`}
+    ${items?.length > 0 && html`<${Rows} items=${items} height=${ROW_HEIGHT} row=${row} label=${t("history.title")} onEnd=${more} />`}
     ${doing?.what === "rename" && html`<${Rename} one=${doing.one} close=${() => setDoing(null)} />`}
     ${doing?.what === "remove" && html`<${Confirm} title=${t("history.remove")} label=${t("history.remove.yes")} close=${() => setDoing(null)} onConfirm=${() => drop(doing.one)}>
       <p>${t("history.remove.why", { title: doing.one.title })}</p></${Confirm}>`}`;

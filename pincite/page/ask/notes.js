@@ -1,7 +1,7 @@
-// How far an answer can be trusted: confidence with its reason, what was missing, and where sources disagree.
+// Notes on an answer: confidence, limitations, and conflicts between sources.
 import { Icon } from "../parts/icon.js";
 import { html } from "../common/html.js";
-import { asRead } from "../common/quotes.js";
+import { readableQuote } from "../common/quotes.js";
 import { day, percent, t } from "../common/words.js";
 import { unsupported } from "./answer.js";
 import { placeOfStatement } from "./places.js";
@@ -18,7 +18,7 @@ export function Trust({ answer }) {
   </p>`;
 }
 
-/** What was down, what was held back, what the documents do not cover. */
+/** Degraded stages, warnings, uncovered aspects, spelling correction and cache hit. */
 export function Notes({ answer }) {
   const { missing_aspects: missing } = answer.context_sufficiency;
   const { corrected_query: corrected, cached } = answer.metadata;
@@ -33,7 +33,7 @@ export function Notes({ answer }) {
   return html`<ul class="notes">${notes.map(({ icon, kind, text }) => html`<li key=${text} class=${kind}><${Icon} name=${icon} /><span>${text}</span></li>`)}</ul>`;
 }
 
-/** Statements that cannot all be true, side by side with their dates. */
+/** Contradicting statements, side by side with their dates. */
 export function Conflicts({ conflicts, show }) {
   const told = conflicts.filter((one) => one.statements?.length > 1);
   if (!told.length) return null;
@@ -43,7 +43,7 @@ export function Conflicts({ conflicts, show }) {
       ${conflict.subject && html`<p class="muted">${t("ask.conflict.about", { subject: conflict.subject })}</p>`}
       <div class="sides">
         ${conflict.statements.map((one) => html`<button key=${`${one.document_id}${one.start_char}`} class="card side" onClick=${() => show(placeOfStatement(one))}>
-          <blockquote>${asRead(one.quote)}</blockquote>
+          <blockquote>${readableQuote(one.quote)}</blockquote>
           <span><strong>${one.title}</strong>${one.date && html` <span class="muted nowrap">${day(one.date)}</span>`}</span>
         </button>`)}
       </div>

@@ -1,8 +1,8 @@
-// What stands behind a citation, shown beside it while one points at it; one can point at the card itself, too.
+// The preview of a citation, shown while the pointer is on the citation or on the preview.
 import { createPortal } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { html } from "../common/html.js";
-import { asRead } from "../common/quotes.js";
+import { readableQuote } from "../common/quotes.js";
 import { percent, t } from "../common/words.js";
 import { useKey } from "../shell/keys.js";
 import { SUPPORTED } from "./answer.js";
@@ -39,10 +39,10 @@ export function Peek({ mark, citation, answer, close }) {
     card.current.style.left = `${Math.max(GAP, Math.min(at.left - 24, innerWidth - size.width - GAP))}px`;
     card.current.style.top = `${below ? at.bottom + GAP : Math.max(GAP, at.top - GAP - size.height)}px`;
   }, [mark]);
-  // Not inside its turn, for one that is not drawn while it is out of sight would also cut off what reaches beyond it.
+  // Outside its turn: `content-visibility` would clip a preview that extends beyond the turn.
   return createPortal(html`<div class="peek" role="tooltip" id="peek" ref=${card}>
     <p class="peek-title"><strong>${source.title || source.document_name}</strong>${source.heading_path.length > 0 && html` <span class="muted">› ${source.heading_path.at(-1)}</span>`}</p>
-    <blockquote>${asRead(found.quote || source.snippet)}</blockquote>
+    <blockquote>${readableQuote(found.quote || source.snippet)}</blockquote>
     <p class="peek-foot muted">${found.place ?? source.place ?? t("ask.lines", { from: source.start_line, to: source.end_line })}
       ${" · "}${found.support < SUPPORTED && found.reason ? found.reason : t(found.support < SUPPORTED ? "ask.support.weak" : "ask.support", { share: percent(found.support) })}</p>
   </div>`, document.getElementById("main"));

@@ -1,19 +1,19 @@
-// Pictures that go with a question: chosen, pasted or dropped, and made no larger than a model has use for.
+// Images of a question: chosen, pasted or dropped, and scaled down.
 import { Icon } from "../parts/icon.js";
 import { toast } from "../parts/toast.js";
 import { html } from "../common/html.js";
 import { t } from "../common/words.js";
 
-const MOST = 8;
-const SIDE = 1600;
-const QUALITY = 0.85;
+const MAX_IMAGES = 8;
+const MAX_SIDE_PX = 1600;
+const JPEG_QUALITY = 0.85;
 
-/** Files as data URLs of pictures; whatever is none is told and left out. */
+/** Convert image files to data URLs; other files are reported and skipped. */
 export async function picturesOf(files, before = []) {
   const made = [...before];
   for (const file of files) {
-    if (made.length >= MOST) {
-      toast(t("pictures.many", { count: MOST }), { kind: "bad" });
+    if (made.length >= MAX_IMAGES) {
+      toast(t("pictures.many", { count: MAX_IMAGES }), { kind: "bad" });
       return made;
     }
     try {
@@ -27,17 +27,17 @@ export async function picturesOf(files, before = []) {
 
 async function shrunk(file) {
   const picture = await createImageBitmap(file);
-  const share = Math.min(1, SIDE / Math.max(picture.width, picture.height));
+  const share = Math.min(1, MAX_SIDE_PX / Math.max(picture.width, picture.height));
   const canvas = document.createElement("canvas");
   Object.assign(canvas, { width: Math.round(picture.width * share), height: Math.round(picture.height * share) });
   canvas.getContext("2d").drawImage(picture, 0, 0, canvas.width, canvas.height);
   picture.close();
-  return canvas.toDataURL(file.type === "image/png" && share === 1 ? "image/png" : "image/jpeg", QUALITY);
+  return canvas.toDataURL(file.type === "image/png" && share === 1 ? "image/png" : "image/jpeg", JPEG_QUALITY);
 }
 
 export const imagesIn = (files) => [...files].filter((file) => file.type.startsWith("image/"));
 
-/** The button that takes pictures in. */
+/** The button that adds images. */
 export function PictureButton({ take }) {
   const choose = (event) => {
     take([...event.target.files]);
@@ -49,7 +49,7 @@ export function PictureButton({ take }) {
   </label>`;
 }
 
-/** What goes with the question, each with a way to take it back. */
+/** The added images, each with a button to remove it. */
 export function Pictures({ pictures, drop }) {
   if (!pictures.length) return null;
   return html`<ul class="pictures">${pictures.map((one, place) => html`<li key=${one.url}>

@@ -1,6 +1,6 @@
-// Where a citation or a source leads: the document, its version, and the span that stands there.
+// The location of a citation or source: document, version and span.
 
-/** The place of one citation of an answer. */
+/** The location of a citation. */
 export function placeOfCitation(answer, citation) {
   const source = answer.sources.find((one) => one.number === citation.source);
   if (!source || citation.quote_start_char === null) return source ? placeOfSource(source) : null;
@@ -16,7 +16,7 @@ export function placeOfCitation(answer, citation) {
   };
 }
 
-/** The place of a whole passage. */
+/** The location of a passage. */
 export function placeOfSource(source) {
   return {
     key: source.chunk_id,
@@ -35,7 +35,7 @@ export function placeOfSource(source) {
   };
 }
 
-/** The place of one side of a conflict. */
+/** The location of one side of a conflict. */
 export function placeOfStatement(statement) {
   return {
     key: `${statement.document_id}:${statement.start_char}`,

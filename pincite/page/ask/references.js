@@ -1,8 +1,8 @@
-// An answer as text to take along: its marks as numbers, and below it what they stand for.
+// An answer as plain text with numbered references.
 import { unitsOf } from "../common/points.js";
 import { t } from "../common/words.js";
 
-/** The answer with `[1]` for each citation, and its sources with places and quotes. */
+/** The answer with `[1]` for each citation, followed by its sources with locations and quotes. */
 export function withReferences(question, answer) {
   const unit = unitsOf(answer.answer);
   let [text, from] = ["", 0];

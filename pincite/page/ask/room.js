@@ -1,4 +1,4 @@
-// Ask: questions and answers on one side, and on the other the document itself, at the very place.
+// Ask: the conversation, and beside it the source document at the cited passage.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Split } from "../parts/split.js";
 import { html } from "../common/html.js";
@@ -14,7 +14,7 @@ import { History } from "./history.js";
 import { Start } from "./start.js";
 import { Turn } from "./turn.js";
 
-const AT_ONCE = 30;
+const SHOWN_TURNS = 30;
 
 export default function Ask({ rest, query, person }) {
   const { sessionId, turns, loading, problem } = conversation.use();
@@ -49,11 +49,11 @@ export default function Ask({ rest, query, person }) {
   </${Split}>`;
 }
 
-/** The turns, the last ones at once and earlier ones when somebody goes up; a new question goes to the top, and what grows beyond the end is followed. */
+/** The turns; earlier ones are shown on demand, and a new question is scrolled to the top. */
 function Thread({ turns, shown, show, edit, put }) {
   const box = useRef();
   const atEnd = useRef(true);
-  const [count, setCount] = useState(AT_ONCE);
+  const [count, setCount] = useState(SHOWN_TURNS);
   const first = Math.max(0, turns.length - count);
   const scroll = () => {
     if (!box.current) return;
@@ -63,7 +63,7 @@ function Thread({ turns, shown, show, edit, put }) {
   };
   const more = () => {
     const before = box.current.scrollHeight - box.current.scrollTop;
-    setCount(count + AT_ONCE);
+    setCount(count + SHOWN_TURNS);
     requestAnimationFrame(() => box.current && (box.current.scrollTop = box.current.scrollHeight - before));
   };
   const last = turns.at(-1);
@@ -72,7 +72,7 @@ function Thread({ turns, shown, show, edit, put }) {
   }, [last.text]);
   useEffect(() => {
     atEnd.current = true;
-    box.current.querySelector(".turn:last-child").scrollIntoView({ block: "start" }); // the question, not the answer's end
+    box.current.querySelector(".turn:last-child").scrollIntoView({ block: "start" }); // the question, not the end of the answer
   }, [turns.length]);
   return html`<div class="thread" ref=${box} onScroll=${scroll} tabindex="0" role="log" aria-label=${t("ask.thread")}>
     ${first > 0 && html`<button class="button small earlier" onClick=${more}>${t("ask.earlier", { count: first })}</button>`}

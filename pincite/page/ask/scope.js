@@ -1,4 +1,4 @@
-// What a question is asked of, and how hard: folder, documents, a day in the past, level and mode.
+// The scope and options of a question: folder, documents, date, level and mode.
 import { useEffect, useState } from "preact/hooks";
 import { Dialog } from "../parts/dialog.js";
 import { Field } from "../parts/field.js";
@@ -9,14 +9,14 @@ import { html } from "../common/html.js";
 import { state } from "../common/state.js";
 import { day, t } from "../common/words.js";
 
-const NOTHING = { folder: "", documents: [], asOf: "", level: "", mode: "" };
+const NO_SCOPE = { folder: "", documents: [], asOf: "", level: "", mode: "" };
 const LEVELS = ["basic", "standard", "enhanced", "maximum"];
 const MODES = ["chat", "agent", "general"];
-const SHOWN = 20;
+const MAX_SUGGESTIONS = 20;
 
-export const scope = state(NOTHING);
+export const scope = state(NO_SCOPE);
 
-/** The choice as options of a question; what was not chosen is left out. */
+/** The scope as request options; defaults are left out. */
 export function asOptions({ folder, documents, asOf, level, mode }) {
   return {
     ...(folder && { folder }),
@@ -27,7 +27,7 @@ export function asOptions({ folder, documents, asOf, level, mode }) {
   };
 }
 
-/** A button that says in words what is chosen. */
+/** The button that shows the current scope. */
 export function ScopeButton({ chosen, open }) {
   const { folder, documents, asOf, level, mode } = chosen;
   const parts = [
@@ -39,7 +39,7 @@ export function ScopeButton({ chosen, open }) {
   ].filter(Boolean);
   return html`<span class="scope">
     <button type="button" class="button quiet small" onClick=${open} aria-haspopup="dialog"><${Icon} name="filter" /><span class="clip">${parts.join(" · ") || t("scope.all")}</span></button>
-    ${parts.length > 0 && html`<button type="button" class="icon-button small" aria-label=${t("scope.clear")} onClick=${() => scope.set(NOTHING)}><${Icon} name="close" /></button>`}
+    ${parts.length > 0 && html`<button type="button" class="icon-button small" aria-label=${t("scope.clear")} onClick=${() => scope.set(NO_SCOPE)}><${Icon} name="close" /></button>`}
   </span>`;
 }
 
@@ -54,7 +54,7 @@ export function ScopeDialog({ close }) {
   const set = (more) => scope.set((before) => ({ ...before, ...more }));
   const choose = (name) => (event) => set({ [name]: event.target.value });
   return html`<${Dialog} title=${t("scope.title")} close=${close} footer=${html`
-      <button type="button" class="button" onClick=${() => scope.set(NOTHING)}>${t("scope.clear")}</button>
+      <button type="button" class="button" onClick=${() => scope.set(NO_SCOPE)}>${t("scope.clear")}</button>
       <button type="button" class="button primary" onClick=${close}>${t("scope.done")}</button>`}>
     <${Field} as="select" label=${t("scope.folder")} value=${chosen.folder} onChange=${choose("folder")}>
       <option value="">${t("scope.folder.all")}</option>
@@ -80,7 +80,7 @@ function Documents({ chosen, folder, set }) {
   const [words, setWords] = useState("");
   const [found, setFound] = useState([]);
   useEffect(() => {
-    const timer = setTimeout(() => get("/documents", { q: words, folder, limit: SHOWN, status: "completed" }).then(({ items }) => setFound(items), toast), 150);
+    const timer = setTimeout(() => get("/documents", { q: words, folder, limit: MAX_SUGGESTIONS, status: "completed" }).then(({ items }) => setFound(items), toast), 150);
     return () => clearTimeout(timer);
   }, [words, folder]);
   const ids = new Set(chosen.map((one) => one.id));

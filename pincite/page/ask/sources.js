@@ -1,4 +1,4 @@
-// The passages an answer stands on, by number; those that were found and not cited are folded away.
+// The sources of an answer, by number; passages that are not cited are collapsed.
 import { Icon } from "../parts/icon.js";
 import { html } from "../common/html.js";
 import { t } from "../common/words.js";
@@ -17,7 +17,7 @@ function list(sources, open, chosen) {
   return html`<ol>${sources.map((one) => (one.title || one.document_name ? entry(one, open, chosen) : gone(one)))}</ol>`;
 }
 
-/** A source whose document was removed: there is nothing left to open. */
+/** A source whose document was removed; it cannot be opened. */
 function gone(one) {
   return html`<li key=${one.number}><p class="source"><span class="cite" aria-hidden="true">${one.number}</span>
     <span class="source-name muted">${t("ask.source.removed")}</span></p></li>`;

@@ -1,4 +1,4 @@
-// What stands where nothing was asked yet: what one can do here, and questions to begin with.
+// The start page of Ask: an introduction and example questions.
 import { useEffect, useState } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
 import { get } from "../common/api.js";

@@ -1,4 +1,4 @@
-// One question and its answer, with all that is known about it.
+// One question and its answer, with notes, sources and actions.
 import { useState } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
 import { html } from "../common/html.js";

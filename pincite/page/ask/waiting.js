@@ -1,17 +1,17 @@
-// What happens before and while an answer is written: its plan, the steps of an agent, and where it is.
+// The progress of an answer: phase and agent steps.
 import { useEffect, useState } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
 import { html } from "../common/html.js";
 import { t } from "../common/words.js";
 
-const LONG_MS = 8000;
+const SLOW_MS = 8000;
 
 export function Waiting({ turn }) {
   const phase = turn.status === "waiting" ? "waiting" : turn.text ? "writing" : turn.sources ? "reading" : turn.again ? "again" : "searching";
   const [long, setLong] = useState(false);
   useEffect(() => {
     setLong(false);
-    const timer = setTimeout(() => setLong(true), LONG_MS);
+    const timer = setTimeout(() => setLong(true), SLOW_MS);
     return () => clearTimeout(timer);
   }, [phase, turn.text]);
   return html`<p class=${`waiting ${phase}`} role="status">
@@ -20,7 +20,7 @@ export function Waiting({ turn }) {
   </p>`;
 }
 
-/** What an agent did on the way, one line a step. */
+/** The steps of the agent, one line each. */
 export function Steps({ steps, plan }) {
   const told = plan && plan.question && plan.searches?.length > 1;
   if (!steps.length && !told) return null;

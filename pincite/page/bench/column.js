@@ -1,11 +1,11 @@
-// What one configuration found, best first, with what is elsewhere in the first one's order.
+// The results of one configuration, compared with the first configuration.
 import { Icon } from "../parts/icon.js";
 import { Trouble } from "../parts/loaded.js";
 import { html } from "../common/html.js";
 import { number, t } from "../common/words.js";
 import { Result } from "./result.js";
 
-/** What a configuration is called: all that it has of its own. */
+/** The label of a configuration: its own values. */
 export const name = ({ strategy, profile, settings }, place) =>
   `${place + 1} · ${[strategy, profile, settings].filter(Boolean).join(" · ") || t("bench.as.is")}`;
 

@@ -1,4 +1,4 @@
-// One configuration of the bench: a strategy, a profile, and settings of its own.
+// One configuration of the bench: strategy, profile and settings.
 import { Icon } from "../parts/icon.js";
 import { get } from "../common/api.js";
 import { html } from "../common/html.js";

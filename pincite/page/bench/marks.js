@@ -1,4 +1,4 @@
-// Which passages answer the question, kept in an evaluation set made by hand.
+// The relevance marks of a question, stored in an evaluation set.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
 import { toast } from "../parts/toast.js";
@@ -8,7 +8,7 @@ import { kept } from "../common/kept.js";
 import { useLoad } from "../common/load.js";
 import { t } from "../common/words.js";
 
-/** The marks of one question in the chosen set; every change of them is kept, one after the other. */
+/** The marks of one question in the selected set; changes are saved in order. */
 export function useMarks(question, allowed) {
   const sets = useLoad(async () => (allowed ? (await get("/evaluation-sets")).items.filter((one) => one.made_by === "hand") : []));
   const [chosen, setChosen] = useState(() => kept.get("bench.set", ""));
@@ -28,7 +28,7 @@ export function useMarks(question, allowed) {
     setSaved(found.size);
   };
   useEffect(() => {
-    if (now.set !== known || now.question !== question) look().catch(toast); // what was marked just now is known already
+    if (now.set !== known || now.question !== question) look().catch(toast); // recent marks are already known
   }, [known, question]);
   const choose = (id) => (kept.set("bench.set", id || null), setChosen(id));
   const keep = async (wanted, next) => {
@@ -50,7 +50,7 @@ export function useMarks(question, allowed) {
   return { may: allowed && sets.value !== null, has: (id) => marked.has(id), toggle, saved, sets: sets.value ?? [], chosen: known, choose };
 }
 
-/** What was marked for this question before. */
+/** Load the marks of this question. */
 function marksOf(set, question) {
   const found = set.items.find((one) => one.text === question.split(/\s+/).join(" "));
   return new Set(found ? [found.chunk_id, ...found.also.map((one) => one.chunk_id)] : []);

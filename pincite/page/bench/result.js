@@ -1,4 +1,4 @@
-// One passage that was found: where it stands, how its score came about, and whether it answers the question.
+// One result: passage, score, and the relevance mark.
 import { useState } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
 import { html } from "../common/html.js";
@@ -35,7 +35,7 @@ export function Result({ hit, rank, most, change, marks, hot, setHot }) {
   </li>`;
 }
 
-/** Where the same passage is in the first configuration. */
+/** The rank change against the first configuration. */
 function Moved({ change: { rank, moved } }) {
   if (rank === null) return html`<span class="badge good">${t("bench.new")}</span>`;
   if (moved === 0) return html`<span class="badge">=</span>`;

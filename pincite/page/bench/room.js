@@ -1,4 +1,4 @@
-// Search bench: one question, several configurations side by side; what answers it is marked and kept for evaluation.
+// Search bench: one question with several configurations side by side; relevant passages are marked for evaluation.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Empty } from "../parts/empty.js";
 import { Icon } from "../parts/icon.js";
@@ -12,7 +12,7 @@ import { Column, name } from "./column.js";
 import { Configuration, fresh } from "./configuration.js";
 import { MarkBar, useMarks } from "./marks.js";
 
-const MOST = 4;
+const MAX_CONFIGURATIONS = 4;
 
 export default function Bench({ query, person }) {
   const [text, setText] = useState(query.get("q") ?? keptInTab.get("bench.question", ""));
@@ -50,7 +50,7 @@ export default function Bench({ query, person }) {
       ${configurations.map((one, place) => html`<${Configuration} key=${one.id} value=${one} number=${place + 1}
         change=${(with_) => change(one.id, with_)} administrator=${person.role === "administrator"}
         remove=${configurations.length > 1 ? () => setConfigurations(configurations.filter((other) => other !== one)) : null} />`)}
-      ${configurations.length < MOST && html`<button class="button add-configuration"
+      ${configurations.length < MAX_CONFIGURATIONS && html`<button class="button add-configuration"
         onClick=${() => setConfigurations([...configurations, fresh()])}><${Icon} name="plus" />${t("bench.add")}</button>`}
     </div>
     ${asked === null ? html`<${Empty} icon="bench" title=${t("bench.empty")}>${t("bench.empty.why")}</${Empty}>` : html`
@@ -62,7 +62,7 @@ export default function Bench({ query, person }) {
   </div>`;
 }
 
-/** What one configuration finds, or why it cannot. */
+/** The results of one configuration, or its error. */
 async function search(query, { strategy, profile, settings }) {
   try {
     const body = { query, explain: true, ...(strategy && { strategy }), ...(profile && { profile }), settings: pairs(settings) };

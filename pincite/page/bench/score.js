@@ -1,14 +1,14 @@
-// How a score came about: each search's share, what they add up to, and what moved it after that.
+// The parts of a score: shares of the engines, their sum, reranker and adjustments.
 import { html } from "../common/html.js";
 import { number, t } from "../common/words.js";
 
-/** The placings that add up to the fused score: where several texts were searched, the places for each, not what made these. */
+/** The placings that sum up to the fused score; with several queries, the ranks per query instead of per engine. */
 export function shares({ placings }) {
   const several = placings.some((one) => one.engine === "query");
   return placings.filter((one) => !several || !["dense", "lexical"].includes(one.engine));
 }
 
-/** A placing in words: its rank, and what its share was worked out from. */
+/** The explanation of a placing: its rank, and the formula of its share. */
 function reason(one, explain) {
   const rank = one.rank ? [t("bench.rank", { rank: one.rank })] : [];
   const text = one.query ? [t("bench.text", { number: one.query + 1 })] : [];

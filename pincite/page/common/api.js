@@ -1,17 +1,17 @@
-// The service over HTTP: JSON in and out, by the login's cookie; whatever goes wrong is a Problem.
+// HTTP client of the service: JSON with the session cookie; every error is a Problem.
 import { connection } from "./connection.js";
 import { knows, t } from "./words.js";
 
 export const API = "/api/v1";
 
-/** What went wrong, in the service's words, and what to do about it in ours. */
+/** An error with the message of the service and a text for the user. */
 export class Problem extends Error {
   constructor({ status = 0, code = "offline", title = "", detail = "", request_id = "" }, retryAfter = null) {
     super(detail || title || code);
     Object.assign(this, { status, code, title, detail, requestId: request_id, retryAfter });
   }
 
-  /** One or two sentences for whoever sees it. */
+  /** The text for the user. */
   get words() {
     const known = `problem.${this.code}`;
     return knows(known) ? t(known, { detail: this.detail, seconds: this.retryAfter ?? 1 }) : this.detail || this.title;
@@ -19,10 +19,10 @@ export class Problem extends Error {
 }
 
 const unauthorized = new Set();
-/** Hear of it when the login counts no more. */
+/** Register a listener for an expired login. */
 export const onUnauthorized = (listener) => unauthorized.add(listener);
 
-/** The answer to a request, whatever its kind; throws a Problem where it is none. */
+/** Send a request and return the response; throws a Problem on failure. */
 export async function send(method, path, { body, params, headers = {}, signal, quiet = false } = {}) {
   const json = body !== undefined && !(body instanceof FormData);
   let response;
@@ -55,7 +55,7 @@ async function problemOf(response) {
   }
 }
 
-/** `?a=1&b=2`: what is null, undefined or empty is left out, a list is repeated. */
+/** The query string `?a=1&b=2`; null, undefined and empty values are left out, and lists are repeated. */
 function asQuery(params = {}) {
   const pairs = Object.entries(params).flatMap(([name, value]) => (Array.isArray(value) ? value : [value]).map((one) => [name, one]));
   const text = new URLSearchParams(pairs.filter(([, value]) => value !== null && value !== undefined && value !== "")).toString();
@@ -73,7 +73,7 @@ export const put = (path, body, options) => json("PUT", path, { body, ...options
 export const patch = (path, body, options) => json("PATCH", path, { body, ...options });
 export const remove = (path, params, options) => json("DELETE", path, { params, ...options });
 
-/** Send a form with files in it; `onProgress` hears what share is out. (fetch does not tell that.) */
+/** Upload a form with files; `onProgress` gets the share sent, which fetch does not report. */
 export function upload(path, form, { onProgress, signal } = {}) {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
@@ -102,7 +102,7 @@ export function upload(path, form, { onProgress, signal } = {}) {
   });
 }
 
-/** Every page of a list, one after the other. */
+/** Yield the pages of a list. */
 export async function* pages(path, params = {}, options) {
   let cursor = null;
   do {

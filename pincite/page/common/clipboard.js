@@ -1,4 +1,4 @@
-// The clipboard; where a browser keeps it from pages without TLS, the old way of a selected field still works.
+// Copy to the clipboard; without TLS, a selected field is used instead.
 
 export async function copy(text) {
   try {

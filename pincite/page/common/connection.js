@@ -1,8 +1,8 @@
-// Whether the server can be reached: told by whoever calls it, and looked into until it is there again.
+// Whether the server can be reached: reported by requests, and polled until it is back.
 import { state } from "./state.js";
 
 const LIVE = "/api/v1/health/live";
-const EVERY_MS = 1500;
+const POLL_MS = 1500;
 
 const reachable = state(true);
 let asking = null;
@@ -11,9 +11,9 @@ async function ask() {
   try {
     if ((await fetch(LIVE, { cache: "no-store" })).ok) return connection.heard();
   } catch {
-    // still away
+    // still unreachable
   }
-  asking = setTimeout(ask, EVERY_MS);
+  asking = setTimeout(ask, POLL_MS);
   return undefined;
 }
 
@@ -30,9 +30,9 @@ export const connection = {
   },
   lost() {
     reachable.set(false);
-    asking ??= setTimeout(ask, EVERY_MS);
+    asking ??= setTimeout(ask, POLL_MS);
   },
-  /** Resolves when the server answers. */
+  /** Resolves when the server responds. */
   back() {
     if (reachable.value) return Promise.resolve();
     return new Promise((resolve) => {

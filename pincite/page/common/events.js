@@ -1,8 +1,8 @@
-// Server-sent events over fetch, which can POST and say where to go on.
+// Server-sent events over fetch, which can POST and resume.
 import { Problem, send } from "./api.js";
 import { connection } from "./connection.js";
 
-/** Cuts a stream of text into events, however it was cut on its way. */
+/** Split a stream of text chunks into events. */
 export function eventReader(onEvent) {
   let rest = "";
   let event = fresh();
@@ -26,7 +26,7 @@ export function eventReader(onEvent) {
 
 const fresh = (id = null) => ({ name: "message", id, data: null });
 
-/** Hands each event of one answer to `onEvent` until it ends; throws a Problem where the line breaks. */
+/** Pass each event of a stream to `onEvent` until it ends; throws a Problem if the connection breaks. */
 export async function follow(method, path, { body, lastEventId, signal, onEvent }) {
   const headers = lastEventId ? { "Last-Event-ID": lastEventId } : {};
   const response = await send(method, path, { body, headers, signal });

@@ -1,4 +1,4 @@
-// Markup in scripts: `html` makes what preact draws. Text in it is text, never markup.
+// `html` templates for preact; interpolated text is escaped.
 import { h } from "preact";
 import htm from "htm";
 

@@ -1,4 +1,4 @@
-// What this browser remembers between visits, or for this tab. Storage may be switched off: then nothing is remembered.
+// Values in local and session storage; if storage is disabled, nothing is stored.
 function shelf(storage) {
   return {
     get(name, fallback = null) {
@@ -14,7 +14,7 @@ function shelf(storage) {
         if (value === null) storage().removeItem(`pincite.${name}`);
         else storage().setItem(`pincite.${name}`, JSON.stringify(value));
       } catch {
-        // full or switched off: the page works without
+        // full or disabled: the page works without it
       }
     },
   };

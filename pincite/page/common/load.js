@@ -1,7 +1,7 @@
-// What a view needs from the service: asked for when it is shown, when what it hangs on changes, and when told to.
+// Load the data of a view: when it is shown, when a dependency changes, and on reload.
 import { useEffect, useRef, useState } from "preact/hooks";
 
-/** `{value, problem, busy, reload, set}`; an older answer that comes late is passed over. */
+/** `{value, problem, busy, reload, set}`; an outdated response is ignored. */
 export function useLoad(ask, hangsOn = []) {
   const [held, setHeld] = useState({ value: null, problem: null, busy: true });
   const turn = useRef(0);

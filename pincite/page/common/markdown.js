@@ -1,13 +1,13 @@
-// Markdown as it is shown: the only place where text becomes HTML, and DOMPurify has the last word on what of it stays.
+// Markdown rendering: the only place where text becomes HTML, always sanitized by DOMPurify.
 //
-// Spans to be marked are given as offsets. They travel through Markdown as brackets nobody types, and become elements
-// once the HTML is safe: so a mark may cross whatever structure there is, and no text can forge one.
+// Spans to highlight are given as offsets. They are inserted as rare bracket characters, and become elements after the
+// HTML is sanitized. So a span may cross any structure, and no text can forge one.
 import { Marked } from "../vendor/marked.mjs";
 import DOMPurify from "../vendor/dompurify.mjs";
 import { unitsOf } from "./points.js";
 
 const [OPEN, CLOSE, POINT, END] = ["\u2e55", "\u2e56", "\u2e57", "\u2e58"]; // square brackets with a stroke
-const OURS = /[\u2e55-\u2e58]/g;
+const SENTINELS = /[\u2e55-\u2e58]/g;
 const SENTINEL = /([\u2e55\u2e56\u2e57])(\d+)\u2e58/g;
 const NUMBERED = /^\[(?:Source )?(\d{1,3})\](?![[(:])/;
 const LEADING = /^(?:\s*(?:[>|]|#{1,6}(?=\s)|[*+-](?=\s)|\d{1,9}[.)](?=\s)))*\s*/;
@@ -52,8 +52,8 @@ const renderer = {
 };
 
 /**
- * Whether a line that begins with a number and a full stop begins no list: `61000. Department` and `14. Juni` begin sentences.
- * A list begins with 0 or 1, or the number before or after it stands on another line.
+ * Whether a line that starts with a number and a full stop is not a list item, such as `61000. Department` or `14. Juni`.
+ * A list starts with 0 or 1, or an adjacent number starts another line.
  */
 function isSentence(text, before = "") {
   const number = Number(ORDERED.exec(text)?.[1] ?? 0);
@@ -61,22 +61,22 @@ function isSentence(text, before = "") {
   return number > 1 && !hasItem(text, number + 1) && !hasItem(before, number - 1);
 }
 
-// `undefined` says that no list begins here, `false` leaves it to the default.
+// `undefined` means that no list starts here, `false` leaves it to the default.
 const tokenizer = { list: (text) => (isSentence(text) ? undefined : false) };
 
 const plain = new Marked({ gfm: true, async: false, renderer, tokenizer });
 const citing = new Marked({ gfm: true, async: false, renderer, tokenizer, extensions: [numbered] });
 
 /**
- * A fragment that shows Markdown. `spans` are `{start, end, make}` in code points: `make(number)` gives the element that
- * goes around each piece of such a span, or, where start and end enclose a mark to be replaced (`replace`), in its place.
- * With `cites`, `[1]` and `[Source 1]` become marks by their number, as long as nothing better is known of them.
+ * Render Markdown to a fragment. `spans` are `{start, end, make}` in code points; `make(number)` returns the element that
+ * wraps each part of a span or, with `replace`, replaces it.
+ * With `cites`, `[1]` and `[Source 1]` become citation marks by their number.
  */
 export function rendered(text, { spans = [], cites = false } = {}) {
-  const source = withSentinels(text.replace(OURS, "\ufffd"), spans);
+  const source = withSentinels(text.replace(SENTINELS, "\ufffd"), spans);
   const fragment = DOMPurify.sanitize((cites ? citing : plain).parse(source), SAFE);
   for (const element of fragment.querySelectorAll("[class]")) if (element.className !== "cite") element.removeAttribute("class");
-  for (const pre of fragment.querySelectorAll("pre")) pre.tabIndex = 0; // it may scroll
+  for (const pre of fragment.querySelectorAll("pre")) pre.tabIndex = 0; // it is scrollable
   for (const table of fragment.querySelectorAll("table")) framed(table);
   place(fragment, spans);
   return fragment;
@@ -90,7 +90,7 @@ function framed(table) {
   frame.append(table);
 }
 
-/** Puts brackets with numbers where spans begin and end, past what Markdown needs at the beginning of a line. */
+/** Insert numbered brackets where spans start and end, after the Markdown syntax at the start of a line. */
 function withSentinels(text, spans) {
   const unit = unitsOf(text);
   const cuts = spans.flatMap((span, number) => {
@@ -105,14 +105,14 @@ function withSentinels(text, spans) {
   cuts.sort((one, two) => one.at - two.at || one.order - two.order);
   let [made, from] = ["", 0];
   for (const cut of cuts) {
-    if (cut.at < from) continue; // inside a mark that is replaced
+    if (cut.at < from) continue; // inside a replaced span
     made += text.slice(from, cut.at) + cut.text;
     from = cut.until;
   }
   return made + text.slice(from);
 }
 
-/** Turns the brackets into elements, in text that is safe by now. */
+/** Replace the brackets by elements, in sanitized HTML. */
 function place(root, spans) {
   const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
   const nodes = [];

@@ -1,6 +1,6 @@
-// The service counts in Unicode code points, scripts in UTF-16 units: this is the way from one to the other.
+// Convert offsets in Unicode code points, which the service uses, to UTF-16 units of JavaScript.
 
-/** Turns offsets in code points into places in the text's own units; for many offsets of one text. */
+/** Return a function that converts code point offsets of a text to UTF-16 offsets. */
 export function unitsOf(text) {
   if (!/[\ud800-\udbff]/.test(text)) return (offset) => offset;
   const starts = [];

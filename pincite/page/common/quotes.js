@@ -1,10 +1,10 @@
-// A quote as one reads it: the rows of a table as their cells, without what Markdown is written with.
+// A quote as readable text: table rows as cells, without Markdown syntax.
 
 const RULE = /^\s*\|?(?:\s*:?-+:?\s*\|)+\s*(?::?-+:?)?\s*$/;
 const ROW = /^\s*\|/;
 const ITEM = /^\s*(?:[*+-]|\d+[.)])\s+/;
 
-export function asRead(quote) {
+export function readableQuote(quote) {
   const lines = quote.split("\n").filter((line) => !RULE.test(line));
   const read = lines.map((line) => {
     const text = ROW.test(line) ? line.split("|").map((cell) => cell.trim()).filter(Boolean).join(" · ") : line.trim();

@@ -1,4 +1,4 @@
-// A value that several parts of the page look at: whoever uses it is drawn again when it changes.
+// Shared state: components that use it are redrawn when it changes.
 import { useEffect, useState } from "preact/hooks";
 
 export function state(value) {

@@ -1,23 +1,23 @@
-// Values of settings as people write and read them: `rag.alpha=0.3 rag.fusion=rrf`, lists by lines, tables as JSON.
+// Format and parse values of settings: `rag.alpha=0.3 rag.fusion=rrf`, lists by lines, tables as JSON.
 import { number, t } from "./words.js";
 
-/** A value in one line. */
-export function told(value) {
+/** Format a value in one line. */
+export function formatValue(value) {
   if (value === null || value === undefined || value === "") return "–";
   if (typeof value === "boolean") return t(value ? "value.yes" : "value.no");
   if (typeof value === "number") return number(value, 6);
   return typeof value === "object" ? JSON.stringify(value) : value;
 }
 
-/** What stands in a field for a value. */
-export function written(value, type) {
+/** Format a value for a form field. */
+export function toFieldText(value, type) {
   if (value === null || value === undefined) return "";
   if (type === "list") return value.join("\n");
   return typeof value === "object" ? JSON.stringify(value, null, 1) : String(value);
 }
 
-/** What a field's text means; a text that is no number stays as it is, for the service to say so. */
-export function read(text, type) {
+/** Parse the text of a field; an invalid number stays text, so that the service reports it. */
+export function parseFieldText(text, type) {
   if (type === "boolean") return text === "true";
   if (type === "list") return text.split("\n").map((line) => line.trim()).filter(Boolean);
   if (type === "table") return parsed(text.trim() || "{}");
@@ -33,7 +33,7 @@ function parsed(text) {
   }
 }
 
-/** `a.b=1, c.d=x` as `{key: value}`; numbers, true and false are what they look like. */
+/** Parse `a.b=1, c.d=x` to `{key: value}`, with numbers and booleans. */
 export function pairs(text) {
   const found = {};
   for (const part of text.split(/[\n,;]+|\s+(?=[\w.]+=)/).map((one) => one.trim()).filter(Boolean)) {

@@ -1,4 +1,4 @@
-// The page's own words in the reader's language: `t(name)`, `t(name, { count: 3 })`.
+// The texts of the page in the user's language: `t(name)`, `t(name, { count: 3 })`.
 import { kept } from "./kept.js";
 
 export const LANGUAGES = { en: "English", de: "Deutsch" };
@@ -9,7 +9,7 @@ let plurals = new Intl.PluralRules("en");
 export let language = "en";
 let region = "en";
 
-/** The language chosen on this device, or else the browser's first one that there are words for. */
+/** The language chosen on this device, or the first supported language of the browser. */
 export function wanted() {
   const chosen = kept.get("language");
   const asked = [chosen, ...navigator.languages.map((one) => one.slice(0, 2))];
@@ -24,7 +24,7 @@ export async function loadWords() {
   document.documentElement.lang = language;
 }
 
-/** A phrase; `{name}` in it is replaced, and where `count` is given the form that fits it is taken. */
+/** Return a text; `{name}` is replaced, and `count` selects the plural form. */
 export function t(key, values = {}) {
   const form = values.count === undefined ? undefined : words[`${key}.${plurals.select(values.count)}`];
   const phrase = form ?? words[key] ?? words[`${key}.other`] ?? key;
@@ -34,7 +34,7 @@ export function t(key, values = {}) {
   });
 }
 
-/** Whether there is a phrase by that name. */
+/** Whether a text with this key exists. */
 export const knows = (key) => key in words;
 
 const format = (options) => new Intl.NumberFormat(region, options);
@@ -56,7 +56,7 @@ export const moment = (iso) => new Intl.DateTimeFormat(region, { ...DAY, timeSty
 
 const STEPS = [["year", 31536000], ["month", 2592000], ["week", 604800], ["day", 86400], ["hour", 3600], ["minute", 60]];
 
-/** How long ago a moment was, or how far off it is, in words. */
+/** A time relative to now, such as "3 days ago". */
 export function ago(iso, now = Date.now()) {
   const seconds = (new Date(iso).getTime() - now) / 1000;
   const relative = new Intl.RelativeTimeFormat(region, { numeric: "auto" });
@@ -64,7 +64,7 @@ export function ago(iso, now = Date.now()) {
   return relative.format(unit === "second" ? 0 : Math.round(seconds / length), unit);
 }
 
-/** A stretch of time in words: "3 min", "1 h 20 min". */
+/** A duration as text: "3 min", "1 h 20 min". */
 export function duration(seconds) {
   const unit = (value, name) => format({ style: "unit", unit: name, unitDisplay: "short", maximumFractionDigits: 0 }).format(value);
   if (seconds < 60) return unit(Math.max(1, Math.round(seconds)), "second");

@@ -1,4 +1,4 @@
-// What is on its way: files being sent, documents being processed, how fast, how long it will take, and what went wrong.
+// Activity: uploads, running jobs, rate, remaining time and failures.
 import { useState } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
 import { Progress } from "../parts/progress.js";
@@ -10,8 +10,8 @@ import { addressOf } from "./row.js";
 import { stageWords } from "./stages.js";
 import { again, forget, stop, underWay, uploads } from "./uploads.js";
 
-const SHOWN = 4;
-const FAILED_SHOWN = 50;
+const SHOWN_JOBS = 4;
+const SHOWN_FAILURES = 50;
 
 export function Activity({ queue }) {
   const { files } = uploads.use();
@@ -43,7 +43,7 @@ function Sending({ files }) {
         : html`<button class="icon-button small" aria-label=${t("activity.forget")} onClick=${forget}><${Icon} name="close" /></button>`}
     </div>
     ${open > 0 && html`<${Progress} label=${t("activity.sending")} value=${out / all} />`}
-    ${failed.length > 0 && html`<ul class="failures">${failed.slice(0, FAILED_SHOWN).map((one) => html`<li key=${one.key}>
+    ${failed.length > 0 && html`<ul class="failures">${failed.slice(0, SHOWN_FAILURES).map((one) => html`<li key=${one.key}>
       <span>${!one.problem.words.includes(one.name) && html`<strong>${one.name}</strong> `}${one.problem.words}</span>
       <button class="button small" onClick=${() => again(one.key)} aria-label=${t("activity.again.name", { name: one.name })}>${t("activity.again")}</button>
     </li>`)}</ul>`}
@@ -53,7 +53,7 @@ function Sending({ files }) {
 function Processing({ jobs, summary }) {
   const [all, setAll] = useState(false);
   const running = [...jobs.values()].filter((job) => job.state === "running" || job.error);
-  const shown = all ? running : running.slice(0, SHOWN);
+  const shown = all ? running : running.slice(0, SHOWN_JOBS);
   const told = [
     t("activity.running", { count: summary.running }),
     summary.waiting > 0 && t("activity.waiting", { count: summary.waiting }),
@@ -64,8 +64,8 @@ function Processing({ jobs, summary }) {
     <p role="status"><span class="dots" aria-hidden="true"><i></i><i></i><i></i></span> ${told.join(" · ")}</p>
     ${summary.stalled > 0 && html`<p class="notice warn"><${Icon} name="warning" />${t("activity.stalled", { count: summary.stalled })}</p>`}
     <ul class="jobs">${shown.map((job) => html`<${Job} key=${job.id} job=${job} />`)}</ul>
-    ${running.length > SHOWN && html`<button class="button quiet small" aria-expanded=${all} onClick=${() => setAll(!all)}>
-      ${all ? t("activity.fewer") : t("activity.more", { count: running.length - SHOWN })}</button>`}
+    ${running.length > SHOWN_JOBS && html`<button class="button quiet small" aria-expanded=${all} onClick=${() => setAll(!all)}>
+      ${all ? t("activity.fewer") : t("activity.more", { count: running.length - SHOWN_JOBS })}</button>`}
   </div>`;
 }
 
@@ -79,12 +79,12 @@ function Job({ job }) {
   </li>`;
 }
 
-/** Take a document out of the queue; what was indexed of it before is still searched. */
+/** Cancel the processing of a document; its earlier index stays in use. */
 export async function cancelJob(job) {
   try {
     await remove(`/jobs/${job.id}`);
     toast(t("activity.cancelled", { name: job.name }));
   } catch (problem) {
-    if (problem.status !== 404) toast(problem); // it was done meanwhile
+    if (problem.status !== 404) toast(problem); // it has finished
   }
 }

@@ -1,4 +1,4 @@
-// What was chosen to be done with a document or a folder, and the dialog that does it.
+// The actions of documents and folders, and their dialogs.
 import { useState } from "preact/hooks";
 import { toast } from "../parts/toast.js";
 import { post } from "../common/api.js";
@@ -14,7 +14,7 @@ import { RightsDialog } from "./rights.js";
 import { fileOf } from "./row.js";
 import { folderAddress, lookAtFolders } from "./tree.js";
 
-/** `act(name, document)` and `folder(name, folder)` begin something; `done` hears a changed document, `gone` a removed one. */
+/** `act(name, document)` and `folder(name, folder)` start an action; `done` gets a changed document, `gone` a deleted one. */
 export function useActs({ done, gone }) {
   const [open, setOpen] = useState(null);
   const close = () => setOpen(null);
@@ -43,7 +43,7 @@ async function reindex(document) {
   }
 }
 
-/** The dialog that is open, if one is. */
+/** The open dialog, if any. */
 export function Acting({ acts, person }) {
   const { open, close, done, gone } = acts;
   if (!open) return null;

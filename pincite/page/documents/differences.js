@@ -1,4 +1,4 @@
-// What changed between two versions: side by side where there is room, or one above the other.
+// The differences between two versions, side by side or in one column.
 import { useEffect, useState } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
 import { get } from "../common/api.js";
@@ -6,7 +6,7 @@ import { html } from "../common/html.js";
 import { kept } from "../common/kept.js";
 import { t } from "../common/words.js";
 
-const MOST = 4000;
+const MAX_LINES = 4000;
 
 export function Differences({ id, pair }) {
   const [found, setFound] = useState(null);
@@ -38,10 +38,10 @@ export function Differences({ id, pair }) {
 
 const shown = (value) => (value === null ? "–" : Array.isArray(value) ? value.join(", ") : String(value));
 
-/** As many stretches as a page can bear. */
+/** The first hunks, up to the maximum number of lines. */
 function limited(hunks) {
   let lines = 0;
-  return hunks.filter((hunk) => (lines += hunk.lines.length) <= MOST || lines === hunk.lines.length);
+  return hunks.filter((hunk) => (lines += hunk.lines.length) <= MAX_LINES || lines === hunk.lines.length);
 }
 
 const SIGNS = { same: " ", removed: "−", added: "+" };
@@ -58,7 +58,7 @@ function Hunk({ hunk, beside }) {
   </table></div>`;
 }
 
-/** Lines in two columns: what went stands beside what came in its place. */
+/** Lines in two columns: removed lines beside the added ones. */
 function pairs(lines) {
   const rows = [];
   let removed = [];

@@ -1,9 +1,9 @@
-// A document's text cut where its passages begin and end, so that each piece knows all that it belongs to.
+// Split the text of a document at passage boundaries, so that each piece knows its passages.
 import { unitsOf } from "../common/points.js";
 
 /**
- * `[{text, section, passages, opens, begins}]` in the order of the text; `passages` are those a piece lies in (two where they
- * overlap), `opens` those that begin with it, `begins` the section that does.
+ * `[{text, section, passages, opens, begins}]` in text order; `passages` are the passages of a piece (two where they
+ * overlap), `opens` the passages and `begins` the section that start with it.
  */
 export function pieces(content, chunks) {
   const unit = unitsOf(content);

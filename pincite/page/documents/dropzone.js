@@ -1,4 +1,4 @@
-// The room of documents as a place to drop files on: it says so while something is held over it.
+// The drop zone of the documents view.
 import { useRef, useState } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
 import { toast } from "../parts/toast.js";
@@ -6,7 +6,7 @@ import { html } from "../common/html.js";
 import { t } from "../common/words.js";
 import { dropped } from "./gather.js";
 
-/** `take(files)` hears what was dropped; null where nothing may be added. */
+/** `take(files)` gets the dropped files; null if the user may not add any. */
 export function DropZone({ folder, take, children }) {
   const [over, setOver] = useState(false);
   const depth = useRef(0);

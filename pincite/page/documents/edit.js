@@ -1,4 +1,4 @@
-// A document's title, folder and tags, changed in one dialog.
+// The dialog to edit title, folder and tags of a document.
 import { useState } from "preact/hooks";
 import { Dialog } from "../parts/dialog.js";
 import { Field } from "../parts/field.js";

@@ -1,13 +1,13 @@
-// Which documents are listed: by words, status and tags.
+// Filters of the document list: search, status and tags.
 import { useEffect, useState } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
 import { html } from "../common/html.js";
 import { t } from "../common/words.js";
 
 const STATUSES = ["completed", "processing", "pending", "error", "stale"];
-const PAUSE_MS = 250;
+const DEBOUNCE_MS = 250;
 
-/** What an address asks for, as the service takes it. */
+/** Convert a URL query to a filter of the service. */
 export function filterOf(query) {
   const status = query.get("status");
   return {
@@ -18,13 +18,13 @@ export function filterOf(query) {
   };
 }
 
-/** `change(more)` gives the address other values; null takes one away. */
+/** `change(more)` changes values of the URL query; null removes one. */
 export function Filters({ filter, change }) {
   const [words, setWords] = useState(filter.q);
   useEffect(() => setWords(filter.q), [filter.q]);
   useEffect(() => {
     if (words === filter.q) return undefined;
-    const timer = setTimeout(() => change({ q: words || null }), PAUSE_MS);
+    const timer = setTimeout(() => change({ q: words || null }), DEBOUNCE_MS);
     return () => clearTimeout(timer);
   }, [words]);
   const status = filter.stale ? "stale" : filter.status;

@@ -1,4 +1,4 @@
-// "Find this passage by a question": a search in this document alone, and which passages come, in which order and why.
+// Search within one document, with the ranks and scores of its passages.
 import { useState } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
 import { toast } from "../parts/toast.js";
@@ -6,7 +6,7 @@ import { post } from "../common/api.js";
 import { html } from "../common/html.js";
 import { number, percent, t } from "../common/words.js";
 
-const LOOKED_AT = 20;
+const MAX_RESULTS = 20;
 
 export function Finder({ document, chunks, found, setFound, show }) {
   const [busy, setBusy] = useState(false);
@@ -16,7 +16,7 @@ export function Finder({ document, chunks, found, setFound, show }) {
     if (!question.trim()) return setFound(null);
     setBusy(true);
     try {
-      setFound(await post("/search", { query: question, document_ids: [document.id], top_k: Math.min(LOOKED_AT, chunks.length), levels: [2], explain: true }));
+      setFound(await post("/search", { query: question, document_ids: [document.id], top_k: Math.min(MAX_RESULTS, chunks.length), levels: [2], explain: true }));
     } catch (problem) {
       toast(problem);
     }
@@ -40,7 +40,7 @@ export function Finder({ document, chunks, found, setFound, show }) {
   </div>`;
 }
 
-/** One that came: its place, how it came there in a few figures, and its first words. */
+/** One result: rank, score and the start of its text. */
 function Find({ hit, rank, show }) {
   const ordinal = Number(hit.id.split(".").at(-1));
   const by = hit.explain.placings.map((one) => `${t(`scores.engine.${one.engine}`)} ${one.rank}.`).join(" · ");

@@ -1,4 +1,4 @@
-// A folder made, moved, or told what holds in it.
+// The dialog to create or edit a folder.
 import { useState } from "preact/hooks";
 import { Dialog } from "../parts/dialog.js";
 import { Field } from "../parts/field.js";
@@ -9,7 +9,7 @@ import { html } from "../common/html.js";
 import { t } from "../common/words.js";
 import { lookAtFolders } from "./tree.js";
 
-/** `folder` is what is known of it, or `{path}` to begin a new one with; `done` hears the folder as it is now. */
+/** `folder` is the folder, or `{path}` for a new one; `done` gets the saved folder. */
 export function FolderDialog({ folder, fresh, close, done }) {
   const [problem, setProblem] = useState(null);
   const send = async (event) => {

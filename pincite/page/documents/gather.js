@@ -1,10 +1,10 @@
-// Files out of a drop or a chooser, each with the folder it lies in; folders are walked through.
+// Collect files from a drop or a file chooser, with their folders.
 
 const UNSEEN = /^\.|^(?:Thumbs\.db|desktop\.ini)$/i;
 
-/** `[{file, folder}]` of what was dropped. What a folder hides, and what the system puts there, is passed over. */
+/** `[{file, folder}]` of a drop; hidden and system files are skipped. */
 export async function dropped(transfer, folder) {
-  // Both must be asked for before anything is awaited: afterwards the drop is over.
+  // Both must be read before the first await, because the data is only available during the event.
   const entries = [...transfer.items].filter((item) => item.kind === "file").map((item) => item.webkitGetAsEntry?.() ?? item.getAsFile());
   const found = [];
   for (const entry of entries) await walk(entry, folder, found);
@@ -17,7 +17,7 @@ async function walk(entry, folder, found) {
   else if (entry?.isDirectory) for (const one of await listed(entry)) if (!UNSEEN.test(one.name)) await walk(one, joined(folder, entry.name), found);
 }
 
-/** All that lies in a folder; a browser hands it out some at a time. */
+/** All entries of a folder; browsers return them in batches. */
 async function listed(directory) {
   const reader = directory.createReader();
   const all = [];
@@ -28,7 +28,7 @@ async function listed(directory) {
   }
 }
 
-/** The same of a file chooser, which knows a folder's files by their paths. */
+/** `[{file, folder}]` of a file chooser, from relative paths. */
 export function chosen(input, folder) {
   const named = [...input.files].map((file) => ({ file, parts: (file.webkitRelativePath || file.name).split("/") }));
   const seen = named.filter(({ parts }) => parts.length === 1 || !parts.slice(1).some((part) => UNSEEN.test(part)));

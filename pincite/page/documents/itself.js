@@ -1,4 +1,4 @@
-// The document itself: as pages where it is a PDF, as it reads, or line by line.
+// The content of a document: as PDF pages, text or lines.
 import { useState } from "preact/hooks";
 import { Empty } from "../parts/empty.js";
 import { Icon } from "../parts/icon.js";

@@ -1,15 +1,15 @@
-// The documents that fit a filter, page after page as somebody scrolls, and kept up to date meanwhile.
+// The documents that match a filter, loaded page by page and kept up to date.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { toast } from "../parts/toast.js";
 import { get } from "../common/api.js";
 import { onEnded } from "./queue.js";
 
-const PAGE = 200;
-const MOST = 1000;
-const FEW = 5;
+const PAGE_SIZE = 200;
+const MAX_REFRESHED = 1000;
+const MAX_SINGLE_UPDATES = 5;
 const GATHER_MS = 600;
 
-/** `{items, complete, loading, more, refresh, put, drop}` for a filter as the service takes it. */
+/** `{items, complete, loading, more, refresh, put, drop}` for a filter of the service. */
 export function useListing(filter) {
   const [pages, setPages] = useState({ items: [], cursor: null, complete: false, loading: true });
   const now = useRef();
@@ -36,7 +36,7 @@ function actions(filter, setPages, now) {
     if (asking) return;
     asking = true;
     try {
-      const { items, next_cursor: next } = await ask(PAGE, cursor);
+      const { items, next_cursor: next } = await ask(PAGE_SIZE, cursor);
       setPages((before) => ({ items: cursor ? [...before.items, ...items] : items, cursor: next, complete: !next, loading: false }));
     } catch (problem) {
       failed(problem);
@@ -45,12 +45,12 @@ function actions(filter, setPages, now) {
     asking = false;
   }
 
-  /** What is shown, fetched anew; of more than a thousand the first are, and what is known of the rest stays. */
+  /** Reload the shown documents; of more than a thousand only the first ones. */
   async function refresh() {
     try {
-      const { items, next_cursor: next } = await ask(Math.min(MOST, Math.max(PAGE, now.current.items.length)), null);
+      const { items, next_cursor: next } = await ask(Math.min(MAX_REFRESHED, Math.max(PAGE_SIZE, now.current.items.length)), null);
       setPages((before) => {
-        if (before.items.length <= MOST) return { items, cursor: next, complete: !next, loading: false };
+        if (before.items.length <= MAX_REFRESHED) return { items, cursor: next, complete: !next, loading: false };
         const fresh = new Map(items.map((one) => [one.id, one]));
         return { ...before, items: before.items.map((one) => fresh.get(one.id) ?? one) };
       });
@@ -66,7 +66,7 @@ function actions(filter, setPages, now) {
     const ids = [...ended];
     ended.clear();
     const shown = new Set(now.current.items.map((one) => one.id));
-    if (ids.length > FEW || ids.some((id) => !shown.has(id))) return refresh();
+    if (ids.length > MAX_SINGLE_UPDATES || ids.some((id) => !shown.has(id))) return refresh();
     return Promise.all(ids.map((id) => get(`/documents/${id}`).then(put, (problem) => problem.status === 404 && drop(id))));
   }
 
@@ -83,7 +83,7 @@ function actions(filter, setPages, now) {
       clearTimeout(timer);
       control.abort();
     },
-    /** A document's job ended: it is looked at soon, together with others that end about then. */
+    /** Reload a document whose job ended, together with others that end at about the same time. */
     look(id) {
       ended.add(id);
       clearTimeout(timer);

@@ -1,4 +1,4 @@
-// One document: what is known of it, the document itself, its passages, its versions.
+// One document: properties, content, passages and versions.
 import { useEffect, useState } from "preact/hooks";
 import { Empty } from "../parts/empty.js";
 import { Icon } from "../parts/icon.js";
@@ -64,7 +64,7 @@ export function One({ id, query, person }) {
   </div>`;
 }
 
-/** What is known of a document besides its text. */
+/** The properties of a document. */
 function About({ document, person }) {
   const { access } = document;
   const readers = [...access.users, ...access.groups, ...(access.everyone ? [t("rights.everyone.short")] : [])];

@@ -1,4 +1,4 @@
-// One passage: where it stands, what was embedded for it, and how it was found.
+// One passage: rank and score, embedded text, and properties.
 import { Icon } from "../parts/icon.js";
 import { html } from "../common/html.js";
 import { t } from "../common/words.js";

@@ -1,4 +1,4 @@
-// The document with its passages drawn on it: brackets in the margin by level, labels where each begins.
+// The document with its passages: brackets in the margin by level, and a label at the start of each.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Empty } from "../parts/empty.js";
 import { Icon } from "../parts/icon.js";
@@ -46,7 +46,7 @@ export function Passages({ document, query }) {
     </${Split}>`;
 }
 
-/** The text of the served version and all its passages. */
+/** Load the text and all passages of the version in use. */
 function useContent(document) {
   const [state, setState] = useState({ content: null, chunks: [], problem: null });
   useEffect(() => {
@@ -89,7 +89,7 @@ function Piece({ piece, chosen, ranks, choose }) {
   </div>`;
 }
 
-/** Where a passage begins: its number, what it is made of, how long it is. */
+/** The label of a passage: number, type and length. */
 function Label({ chunk, rank, chosen, choose }) {
   return html`<p class="passage-label" data-passage=${chunk.ordinal}>
     <button class="badge accent" aria-pressed=${chosen} onClick=${() => choose(chunk.ordinal)}>

@@ -1,19 +1,19 @@
-// The queue, followed as it changes: which documents are being processed, how far they are, and what is left.
+// The live state of the queue: jobs, progress and summary.
 import { useEffect } from "preact/hooks";
 import { get } from "../common/api.js";
 import { connection } from "../common/connection.js";
 import { follow } from "../common/events.js";
 import { state } from "../common/state.js";
 
-const AGAIN_MS = 2000;
+const RETRY_MS = 2000;
 const SUMMARY_MS = 3000;
 const EMPTY = { jobs: new Map(), summary: null };
 
-/** `jobs` by document; of a long queue those in hand and those that come next. */
+/** `jobs` by document; of a long queue only the running and next ones. */
 export const queue = state(EMPTY);
 
 const listeners = new Set();
-/** Hear the id of each document whose processing has ended. */
+/** Register a listener for documents whose processing has ended. */
 export function onEnded(listener) {
   listeners.add(listener);
   return () => listeners.delete(listener);
@@ -22,7 +22,7 @@ export function onEnded(listener) {
 let followers = 0;
 let control = null;
 
-/** Follow the queue for as long as a component is shown. */
+/** Follow the queue while a component is shown. */
 export function useQueue() {
   useEffect(() => {
     followers += 1;
@@ -43,16 +43,16 @@ async function run() {
     try {
       await follow("GET", "/jobs/events", { signal, onEvent: hear });
     } catch {
-      // away, stopping, or too many listen: tried again as long as somebody looks
+      // unreachable, stopping or too many streams: retried while the component is shown
     }
     if (signal.aborted) break;
-    await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     await connection.back();
   }
   clearInterval(timer);
 }
 
-/** Rates and guesses change without a word; while something is under way they are asked for. */
+/** Rates and estimates have no events, so they are polled while jobs are running. */
 async function countAgain(signal) {
   const { summary } = queue.value;
   if (!summary || !(summary.running + summary.waiting)) return;
@@ -60,7 +60,7 @@ async function countAgain(signal) {
     const { summary: fresh } = await get("/jobs", { limit: 1 }, { signal });
     queue.set((now) => ({ ...now, summary: fresh }));
   } catch {
-    // the next time
+    // retried at the next poll
   }
 }
 

@@ -1,4 +1,4 @@
-// Removing a document, or a folder with all that is in it: asked before, and a receipt afterwards of what went.
+// Delete a document or a folder, with confirmation and a receipt.
 import { useState } from "preact/hooks";
 import { Dialog } from "../parts/dialog.js";
 import { Icon } from "../parts/icon.js";
@@ -8,7 +8,7 @@ import { number, t } from "../common/words.js";
 
 const COUNTED = ["versions", "chunks", "vectors", "postings", "facts", "cache_entries", "quotes"];
 
-/** `what` is `{title, question, path, params}`; `done` hears when it is gone, before the receipt is closed. */
+/** `what` is `{title, question, path, params}`; `done` is called after the deletion, before the receipt is closed. */
 export function RemovalDialog({ what, close, done }) {
   const [receipts, setReceipts] = useState(null);
   const [problem, setProblem] = useState(null);
@@ -36,7 +36,7 @@ export function RemovalDialog({ what, close, done }) {
   </${Dialog}>`;
 }
 
-/** What a removal took away, added up over all documents. */
+/** The deleted items, summed over all documents. */
 function Receipt({ receipts }) {
   const sum = (name) => receipts.reduce((all, one) => all + one[name], 0);
   const sure = receipts.every((one) => one.verified);

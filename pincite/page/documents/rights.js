@@ -1,4 +1,4 @@
-// Who may read a document, or what lies in a folder: users, groups, everyone.
+// Permissions of a document or folder: users, groups, everyone.
 import { useEffect, useState } from "preact/hooks";
 import { Dialog } from "../parts/dialog.js";
 import { Icon } from "../parts/icon.js";
@@ -9,8 +9,8 @@ import { t } from "../common/words.js";
 import { may } from "../shell/session.js";
 
 /**
- * `subject` is `{title, access, path, body, inherits}`: `path` and `body` are where its access is changed, `inherits`
- * says in words whom it falls back to.
+ * `subject` is `{title, access, path, body, inherits}`: `path` and `body` are the request that changes its access,
+ * `inherits` is the label of the inherited permissions.
  */
 export function RightsDialog({ subject, person, close, done }) {
   const [users, setUsers] = useState(subject.access?.users ?? []);
@@ -40,7 +40,7 @@ export function RightsDialog({ subject, person, close, done }) {
   </${Dialog}>`;
 }
 
-/** Whom one can be offered: administrators know everybody, others the groups they are in. */
+/** Suggested names: all users and groups for administrators, otherwise the own groups. */
 function useKnown(person) {
   const [known, setKnown] = useState({ users: [], groups: person.groups });
   useEffect(() => {

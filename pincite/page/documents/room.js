@@ -1,4 +1,4 @@
-// Documents: all of them, or one.
+// Documents: the list, or one document.
 import { useEffect } from "preact/hooks";
 import { html } from "../common/html.js";
 import { aside } from "../shell/sidebar.js";

@@ -1,4 +1,4 @@
-// One document in the list, and what can be done with it.
+// One row of the document list, with its actions.
 import { Icon } from "../parts/icon.js";
 import { Menu } from "../parts/menu.js";
 import { API } from "../common/api.js";
@@ -9,7 +9,7 @@ import { Status } from "./stages.js";
 export const addressOf = (document) => `/documents/${encodeURIComponent(document.id)}`;
 export const fileOf = (id, version) => `${API}/documents/${encodeURIComponent(id)}/file${version ? `?version=${encodeURIComponent(version)}` : ""}`;
 
-/** `act(name, document)` hears what was chosen; `within` is the folder that is shown, which need not be said again. */
+/** `act(name, document)` runs an action; `within` is the shown folder, which is not repeated. */
 export function Row({ document, job, within, mine, act, byTag }) {
   const below = document.folder === within ? "" : document.folder.slice(within ? within.length + 1 : 0);
   const problem = document.status === "error" && !job ? document.error?.message : null;
@@ -28,7 +28,7 @@ export function Row({ document, job, within, mine, act, byTag }) {
   </div>`;
 }
 
-/** What can be done with a document: the more of it where it is one's own. */
+/** The actions of a document; the owner has more. */
 export function actionsOn(document, job, mine, act) {
   const one = (name, icon, more = {}) => ({ label: t(`documents.act.${name}`), icon, onClick: () => act(name, document), ...more });
   const own = [

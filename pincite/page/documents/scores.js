@@ -1,4 +1,4 @@
-// How a score came about: what each engine gave, what was added up, and what moved it afterwards.
+// The parts of a score: engines, fusion, reranker and adjustments.
 import { html } from "../common/html.js";
 import { number, t } from "../common/words.js";
 

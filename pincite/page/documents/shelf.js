@@ -1,4 +1,4 @@
-// All documents, or those of a folder: found, added, and kept in order.
+// The document list of the library or a folder, with filters and actions.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Empty } from "../parts/empty.js";
 import { Icon } from "../parts/icon.js";
@@ -21,8 +21,8 @@ import { StaleNotice } from "./stale.js";
 import { folderAddress, folders, lookAtFolders } from "./tree.js";
 import { onTaken, send } from "./uploads.js";
 
-const HIGH = 60;
-const SOON_MS = 500;
+const ROW_HEIGHT = 60;
+const DEBOUNCE_MS = 500;
 
 export function Shelf({ query, person }) {
   const filter = filterOf(query);
@@ -31,7 +31,7 @@ export function Shelf({ query, person }) {
   const acts = useActs({ done: listing.put, gone: ({ id }) => listing.drop(id) });
   const writes = may(person.role, "editor");
   useEffect(() => soonAfter(onTaken, () => (listing.refresh(), lookAtFolders())), [listing.refresh]);
-  const change = (more) => go(addressWith(currentPlace().query, more), { replace: true }); // the address of now: several may change it in a moment;
+  const change = (more) => go(addressWith(currentPlace().query, more), { replace: true }); // the current URL, since several changes may happen at once
   const take = (found) => (found.length ? send(found) : toast(t("documents.nothing"), { kind: "warn" }));
   const filtered = Boolean(filter.q || filter.status || filter.stale || filter.tag.length);
   const row = (one) => html`<${Row} document=${one} job=${queue.jobs.get(one.id)} within=${filter.folder} mine=${one.access.owner === person.id && writes}
@@ -44,19 +44,19 @@ export function Shelf({ query, person }) {
     <${Filters} filter=${filter} change=${change} />
     <${StaleNotice} person=${person} listing=${listing} chosen=${filter.stale} />
     <${Activity} queue=${queue} />
-    ${listing.items.length > 0 ? html`<${Rows} items=${listing.items} height=${HIGH} row=${row} label=${t("view.documents")} onEnd=${listing.more} />`
+    ${listing.items.length > 0 ? html`<${Rows} items=${listing.items} height=${ROW_HEIGHT} row=${row} label=${t("view.documents")} onEnd=${listing.more} />`
       : listing.loading ? html`<div aria-busy="true"><div class="skeleton"></div><div class="skeleton"></div><div class="skeleton"></div></div>`
       : html`<${Nothing} filtered=${filtered} folder=${filter.folder} writes=${writes} clear=${() => go(folderAddress(filter.folder), { replace: true })} />`}
     <${Acting} acts=${acts} person=${person} />
   </${DropZone}>`;
 }
 
-/** Do something a moment after the last of several events. */
+/** Run an action after the last of several events (debounce). */
 function soonAfter(subscribe, act) {
   let timer = null;
   const leave = subscribe(() => {
     clearTimeout(timer);
-    timer = setTimeout(act, SOON_MS);
+    timer = setTimeout(act, DEBOUNCE_MS);
   });
   return () => {
     clearTimeout(timer);
@@ -74,7 +74,7 @@ function addressWith(query, more) {
   return text ? `/documents?${text}` : "/documents";
 }
 
-/** The folder as steps one can go up again, and how many documents there are. */
+/** The breadcrumb of the folder, and the number of documents. */
 function Heading({ folder, listing, filtered }) {
   const known = folders.use().find((one) => one.path === folder);
   const parts = folder ? folder.split("/") : [];
@@ -90,7 +90,7 @@ function Heading({ folder, listing, filtered }) {
   </div>`;
 }
 
-/** Buttons that add files, whole folders, or an empty folder; and what can be done with the folder one is in. */
+/** The buttons to add files and folders, and the actions of the current folder. */
 function Adding({ folder, take, acts }) {
   const [files, directory] = [useRef(), useRef()];
   const all = folders.use();

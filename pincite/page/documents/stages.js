@@ -1,4 +1,4 @@
-// Where a document stands, in words: waiting, being read, ready, failed, or indexed in an earlier way.
+// The status of a document: waiting, processing, ready, failed or outdated.
 import { Icon } from "../parts/icon.js";
 import { Progress } from "../parts/progress.js";
 import { html } from "../common/html.js";
@@ -6,7 +6,7 @@ import { t } from "../common/words.js";
 
 const STAGES = ["parsing", "comparing", "embedding", "waiting for the embedder", "waiting for room on the disk"];
 
-/** A stage as the service tells it, "parsing, page 3 of 12", in the reader's language. */
+/** Translate a stage of the service, such as "parsing, page 3 of 12". */
 export function stageWords(stage, state) {
   if (!stage) return t(state === "held" ? "stage.held" : "stage.waiting");
   const [name, where] = stage.split(", ");
@@ -16,7 +16,7 @@ export function stageWords(stage, state) {
   return counted ? `${words}, ${t("stage.part", { what: t(`stage.of.${counted[1]}`), done: counted[2], of: counted[3] })}` : words;
 }
 
-/** `job` is what the queue says of the document, if anything. */
+/** `job` is the document's job in the queue, if any. */
 export function Status({ document, job }) {
   if (job) return html`<span class="status-now">
     <span class="small">${stageWords(job.stage, job.state)}</span>

@@ -1,4 +1,4 @@
-// Documents that were indexed in another way than they would be now: said where there are some, with a way to mend it.
+// A notice on documents with an outdated index, with a button to reindex them.
 import { useEffect, useState } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
 import { toast } from "../parts/toast.js";

@@ -1,4 +1,4 @@
-// The folders in the side bar, each with what lies in it.
+// The folder tree in the side bar.
 import { useEffect, useState } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
 import { Rows } from "../parts/rows.js";
@@ -9,10 +9,10 @@ import { state } from "../common/state.js";
 import { number, t } from "../common/words.js";
 import { usePlace } from "../shell/router.js";
 
-const HIGH = 34;
+const ROW_HEIGHT = 34;
 export const folders = state([]);
 
-/** Look at the folders again: something came, went or was moved. */
+/** Reload the folders after a change. */
 export async function lookAtFolders() {
   try {
     const found = [];
@@ -40,7 +40,7 @@ export function Tree() {
     return after;
   });
   return html`<h2 class="aside-title">${t("documents.folders")}</h2>
-    <${Rows} items=${shown.map((one) => ({ ...one, id: one.path }))} height=${HIGH} label=${t("documents.folders")} row=${(one) => html`
+    <${Rows} items=${shown.map((one) => ({ ...one, id: one.path }))} height=${ROW_HEIGHT} label=${t("documents.folders")} row=${(one) => html`
       <div class="folder-row" style=${{ paddingLeft: `${one.depth * 0.9}rem` }}>
         ${one.inner ? html`<button class=${`icon-button small turn ${open.has(one.path) ? "open" : ""}`} aria-expanded=${open.has(one.path)}
           aria-label=${t("documents.folder.inner", { path: one.path })} onClick=${() => turn(one.path)}><${Icon} name="chevron" /></button>` : html`<span class="turn"></span>`}
@@ -51,7 +51,7 @@ export function Tree() {
       </div>`} />`;
 }
 
-/** Every folder that an open one leads to; one that only leads to others need not be listed by the service. */
+/** The visible folders; intermediate folders may not be listed by the service. */
 function visible(all, open) {
   const paths = new Map(all.map((one) => [one.path, one]));
   for (const { path } of all) for (const up of above(path)) if (!paths.has(up)) paths.set(up, { path: up });

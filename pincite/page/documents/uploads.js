@@ -1,18 +1,18 @@
-// Files on their way to the server: a few at a time, each told by itself, tried again where that helps.
+// File uploads: a few in parallel, each with its own status and retries.
 import { Problem, upload } from "../common/api.js";
 import { connection } from "../common/connection.js";
 import { state } from "../common/state.js";
 
-const AT_ONCE = 3;
+const PARALLEL_UPLOADS = 3;
 const DRAW_MS = 100;
-const TRIES = 4;
-const LONGEST_WAIT_S = 120;
+const MAX_ATTEMPTS = 4;
+const MAX_WAIT_S = 120;
 
 /** `files` are `{key, name, folder, bytes, status, share, problem, document}`; status is waiting, sending, taken, known, failed or stopped. */
 export const uploads = state({ files: [], round: 0 });
 
 const listeners = new Set();
-/** Hear each document that was taken in. */
+/** Register a listener for uploaded documents. */
 export function onTaken(listener) {
   listeners.add(listener);
   return () => listeners.delete(listener);
@@ -31,22 +31,22 @@ function draw() {
   }, DRAW_MS);
 }
 
-/** Send files; those of before are forgotten once nothing of theirs is under way. */
+/** Upload files; earlier finished uploads are removed from the list. */
 export function send(found) {
   if (!files.some(underWay)) files = [];
   if (control.signal.aborted) {
     control = new AbortController();
-    working = 0; // those of before may still wait for something
+    working = 0; // earlier uploads may still be waiting
   }
   for (const { file, folder } of found)
     files.push({ key: (last += 1), file, name: file.name, folder, bytes: file.size, status: "waiting", share: 0, problem: null, document: null });
   draw();
-  while (working < AT_ONCE && files.some((one) => one.status === "waiting")) work(control.signal);
+  while (working < PARALLEL_UPLOADS && files.some((one) => one.status === "waiting")) work(control.signal);
 }
 
 export const underWay = (one) => one.status === "waiting" || one.status === "sending";
 
-/** Stop what is under way; what was taken in stays. */
+/** Cancel running uploads; uploaded files stay. */
 export function stop() {
   control.abort();
   for (const one of files.filter(underWay)) Object.assign(one, { status: "stopped", file: null });
@@ -86,8 +86,8 @@ async function sendOne(one, signal) {
       for (const listener of listeners) listener(told.document);
       break;
     } catch (problem) {
-      const again = !signal.aborted && tries < TRIES && (await worthWaiting(problem));
-      if (signal.aborted) return; // before, or while it was waited
+      const again = !signal.aborted && tries < MAX_ATTEMPTS && (await worthWaiting(problem));
+      if (signal.aborted) return; // before or during the wait
       if (again) continue;
       Object.assign(one, { status: "failed", problem: problem instanceof Problem ? problem : new Problem({ code: "unreadable_file", detail: problem.message }) });
       break;
@@ -96,11 +96,11 @@ async function sendOne(one, signal) {
   draw();
 }
 
-/** Whether it is tried again, once that may help: a server that is away or busy is no fault of the file's. */
+/** Whether to retry, after waiting: an unreachable or busy server is not an error of the file. */
 async function worthWaiting({ code, status, retryAfter }) {
   const wait = retryAfter ?? 1;
   if (code === "offline") await connection.back();
-  else if ((status === 429 || status === 503) && wait <= LONGEST_WAIT_S) await new Promise((resolve) => setTimeout(resolve, wait * 1000));
+  else if ((status === 429 || status === 503) && wait <= MAX_WAIT_S) await new Promise((resolve) => setTimeout(resolve, wait * 1000));
   else return false;
   return true;
 }

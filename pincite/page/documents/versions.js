@@ -1,4 +1,4 @@
-// Every version of a document, and what changed from one to another.
+// The versions of a document, and the differences between two of them.
 import { useEffect, useState } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
 import { get } from "../common/api.js";

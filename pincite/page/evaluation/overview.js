@@ -1,4 +1,4 @@
-// Runs and sets, and a form to run one; a run that is going on is followed.
+// Runs and question sets, and the form to start a run; a running one is polled.
 import { useEffect, useState } from "preact/hooks";
 import { Confirm } from "../parts/dialog.js";
 import { Empty } from "../parts/empty.js";
@@ -10,7 +10,7 @@ import { toast } from "../parts/toast.js";
 import { get, remove } from "../common/api.js";
 import { html } from "../common/html.js";
 import { useLoad } from "../common/load.js";
-import { told } from "../common/values.js";
+import { formatValue } from "../common/values.js";
 import { day, moment, number, t } from "../common/words.js";
 import { go } from "../shell/router.js";
 import { Start } from "./start.js";
@@ -40,7 +40,7 @@ export function Overview() {
   </div>`;
 }
 
-/** A figure with its interval. */
+/** A value with its interval. */
 export const interval = ({ value, low, high }, digits = 3) => `${number(value, digits)} [${number(low, digits)}, ${number(high, digits)}]`;
 
 function Runs({ runs }) {
@@ -60,7 +60,7 @@ function Runs({ runs }) {
         <td class="nowrap"><a href=${`/evaluation/${run.id}`}>${moment(run.started_at)}</a></td>
         <td>${run.set_version ?? "–"}</td>
         <td class="value small">${Object.entries(run.settings).map(([key, value]) => html`<span key=${key} class="block">
-          <span class="mono">${key}</span> ${told(value)}</span>`)}</td>
+          <span class="mono">${key}</span> ${formatValue(value)}</span>`)}</td>
         <td class="nowrap">${run.measures ? interval(run.measures[MAIN]) : "–"}</td>
         <td class="number nowrap">${run.p50_ms === null ? "–" : `${number(run.p50_ms, 1)} ms`}</td>
         <td>${run.status === "running" ? html`<${Progress} label=${t("evaluation.running")} value=${run.progress} />` : html`<${State}
@@ -75,7 +75,7 @@ export function State({ run }) {
     ${run.error && html`<small class="block bad-text">${run.error}</small>`}`;
 }
 
-/** How the runs of the set that was run last came out, oldest first. */
+/** The results of the runs of the latest set, oldest first. */
 function Course({ runs }) {
   const last = runs.find((run) => run.measures);
   const same = runs.filter((run) => run.measures && run.set_id === last?.set_id).slice(0, 20).reverse();

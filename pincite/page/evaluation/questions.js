@@ -1,4 +1,4 @@
-// The questions of a set, and where a run found them: those that went worst first.
+// The questions of a set with their ranks in a run, worst first.
 import { useState } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
 import { Loaded } from "../parts/loaded.js";
@@ -7,7 +7,7 @@ import { html } from "../common/html.js";
 import { useLoad } from "../common/load.js";
 import { t } from "../common/words.js";
 
-const SHOWN = 25;
+const SHOWN_QUESTIONS = 25;
 
 const bench = (text) => `/bench?q=${encodeURIComponent(text)}`;
 
@@ -21,7 +21,7 @@ export function Questions({ id }) {
   </div>`;
 }
 
-/** The questions of a run by their ranks. */
+/** The questions of a run, sorted by rank. */
 export function Asked({ run, other }) {
   const loaded = useLoad(() => get(`/evaluation-sets/${encodeURIComponent(run.set_id)}`));
   const ranks = new Map(run.ranks.map(({ question_id, rank }) => [question_id, rank]));
@@ -38,13 +38,13 @@ function Table({ title, rows, ranks, before }) {
     <thead><tr>
       ${ranks && html`<th class="number">${t("replay.rank")}</th>`}${before && html`<th class="number">${t("changes.before")}</th>`}
       <th>${t("traces.what")}</th><th>${t("evaluation.kind")}</th></tr></thead>
-    <tbody>${(all ? rows : rows.slice(0, SHOWN)).map((one) => html`<tr key=${one.id}>
+    <tbody>${(all ? rows : rows.slice(0, SHOWN_QUESTIONS)).map((one) => html`<tr key=${one.id}>
       ${ranks && html`<td class="number">${ranks.get(one.id) ?? "–"}</td>`}${before && html`<td class="number">${before.get(one.id) ?? "–"}</td>`}
       <td class="value"><a href=${bench(one.text)}>${one.text}</a>${" "}
         ${!one.current && html`<span class="badge warn">${t("evaluation.old")}</span>`}</td>
       <td>${t(`evaluation.kind.${one.kind}`)}</td>
     </tr>`)}</tbody>
   </table></div>
-  ${rows.length > SHOWN && !all && html`<button class="button"
+  ${rows.length > SHOWN_QUESTIONS && !all && html`<button class="button"
     onClick=${() => setAll(true)}>${t("evaluation.show", { count: rows.length })}</button>`}`;
 }

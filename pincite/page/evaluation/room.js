@@ -1,4 +1,4 @@
-// Evaluation: how good search is on one's own documents; sets of questions, runs of them, two runs side by side.
+// Evaluation on the user's own documents: question sets, runs, and the comparison of two runs.
 import { html } from "../common/html.js";
 import { Overview } from "./overview.js";
 import { Questions } from "./questions.js";

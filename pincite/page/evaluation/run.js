@@ -1,4 +1,4 @@
-// One run: its figures with intervals, drawn and told, against another run of the same set; where questions were found.
+// One run: metrics with intervals, compared with another run of the same set, and ranks of the questions.
 import { useEffect } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
 import { Loaded } from "../parts/loaded.js";
@@ -7,12 +7,12 @@ import { Progress } from "../parts/progress.js";
 import { get } from "../common/api.js";
 import { html } from "../common/html.js";
 import { useLoad } from "../common/load.js";
-import { told } from "../common/values.js";
+import { formatValue } from "../common/values.js";
 import { moment, number, percent, t } from "../common/words.js";
 import { State, interval } from "./overview.js";
 import { Asked } from "./questions.js";
 
-const LOUD = { better: "good", worse: "bad", "within noise": "" };
+const BADGE_KINDS = { better: "good", worse: "bad", "within noise": "" };
 const PLACES = [["1", 1, 1], ["2", 2, 2], ["3", 3, 3], ["4–5", 4, 5], ["6–10", 6, 10], ["11–100", 11, Infinity]];
 
 export function Run({ id, against }) {
@@ -36,7 +36,7 @@ export function Run({ id, against }) {
   </div>`;
 }
 
-/** The run, and the other one where there is one, by their names. */
+/** The labels of the run and of the run it is compared with. */
 const both = (run, other) => [
   { name: t("evaluation.this"), of: run },
   ...(other ? [{ name: t("evaluation.run.of", { when: moment(other.started_at) }), of: other }] : []),
@@ -52,7 +52,7 @@ function Figures({ run, other }) {
         <a href=${`/evaluation/sets/${run.set_id}`}>${t("evaluation.set.name", { number: run.set_version })}</a></dd></div>
       <div><dt>${t("evaluation.questions")}</dt><dd>${number(run.questions)}</dd></div>
       <div><dt>p50, p95</dt><dd>${number(run.p50_ms, 1)} ms, ${number(run.p95_ms, 1)} ms</dd></div>
-      ${Object.entries(run.settings).map(([key, value]) => html`<div key=${key}><dt class="mono">${key}</dt><dd>${told(value)}</dd></div>`)}
+      ${Object.entries(run.settings).map(([key, value]) => html`<div key=${key}><dt class="mono">${key}</dt><dd>${formatValue(value)}</dd></div>`)}
     </dl>
     ${run.notes.map((note) => html`<p key=${note} class="notice warn"><${Icon} name="warning" />${note}</p>`)}
     ${other && html`<p class="notice"><${Icon} name="info" /><span>${t("evaluation.against", { count: run.against.questions })} <a
@@ -74,12 +74,12 @@ function Measures({ run, other }) {
       const change = run.against?.measures[name];
       return html`<tr key=${name}><th scope="row">${name}</th><td class="nowrap">${interval(one)}</td>
         ${other && html`<td class="nowrap">${interval(other.measures[name])}</td><td class="nowrap">${interval(change)}</td><td>
-          <span class=${`badge ${LOUD[change.verdict]}`}>${t(`evaluation.verdict.${change.verdict.replace(" ", "-")}`)}</span></td>`}</tr>`;
+          <span class=${`badge ${BADGE_KINDS[change.verdict]}`}>${t(`evaluation.verdict.${change.verdict.replace(" ", "-")}`)}</span></td>`}</tr>`;
     })}</tbody>
   </table></div>`;
 }
 
-/** How many questions found their answer at which place. */
+/** The number of questions by rank of the first relevant passage. */
 function Ranks({ run, other }) {
   const within = (ranks, from, to) => ranks.filter(({ rank }) => rank !== null && rank >= from && rank <= to).length;
   const missed = (ranks) => ranks.filter(({ rank }) => rank === null).length;
@@ -91,7 +91,7 @@ function Ranks({ run, other }) {
     y=${[0, most * 1.08]} ticks=${labels} />`;
 }
 
-/** Whether relevance means what it says. */
+/** The calibration of relevance. */
 function Reliability({ run }) {
   const points = run.reliability.map((bin) => ({ x: bin.predicted, ...bin.observed }));
   return html`<div>

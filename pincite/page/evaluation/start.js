@@ -1,4 +1,4 @@
-// A form that begins a run: which questions, and what to try.
+// The form that starts a run: question set, settings and profile.
 import { useState } from "preact/hooks";
 import { Field } from "../parts/field.js";
 import { Trouble } from "../parts/loaded.js";

@@ -1,4 +1,4 @@
-// Log in: by name and password, or through the provider there is.
+// Log in by name and password, or through OpenID Connect.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Field } from "../parts/field.js";
 import { Icon } from "../parts/icon.js";
@@ -47,7 +47,7 @@ export default function Login({ query, person }) {
   </div>`;
 }
 
-/** An address of this page, or the beginning. */
+/** A safe URL of this page, or the start page. */
 function inside(address) {
   return address && /^\/(?![/\\])/.test(address) ? address : "/ask";
 }

@@ -1,4 +1,4 @@
-// A dialog over the page, or a sheet beside it: Escape and a click beside it close it, and the focus goes back.
+// A dialog or side sheet: Escape and a click outside close it, and the focus is restored.
 import { useEffect, useId, useRef } from "preact/hooks";
 import { html } from "../common/html.js";
 import { t } from "../common/words.js";
@@ -26,7 +26,7 @@ export function Dialog({ title, close, sheet = false, footer, children }) {
   </dialog>`;
 }
 
-/** Asks before something is done that cannot be taken back. */
+/** Confirm an action that cannot be undone. */
 export function Confirm({ title, label, close, onConfirm, children }) {
   const sure = async () => {
     await onConfirm();

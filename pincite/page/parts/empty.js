@@ -1,8 +1,8 @@
-// What stands where there is nothing yet: what it is, why it is empty, and what to do.
+// An empty state: title, reason and action.
 import { html } from "../common/html.js";
 import { Icon } from "./icon.js";
 
-/** `heading` is h1 where it is all there is of a room. */
+/** `heading` is h1 if it is the only content of a view. */
 export function Empty({ icon, title, action, heading = "h2", children }) {
   const button = action && (action.href
     ? html`<a class="button primary" href=${action.href}>${action.label}</a>`

@@ -1,8 +1,8 @@
-// A labelled field with a hint below it, or with what is wrong.
+// A labelled field with a hint or an error.
 import { useId } from "preact/hooks";
 import { html } from "../common/html.js";
 
-/** `as` is input, textarea or select; everything else goes to it. */
+/** `as` is input, textarea or select; other props are passed on. */
 export function Field({ label, hint, error, as = "input", children, ...rest }) {
   const id = useId();
   const below = error || hint;

@@ -1,4 +1,4 @@
-// Line icons, drawn here: one path each on a 24 by 24 grid. They are decoration; what they mean is said beside them.
+// Line icons: one path each on a 24 by 24 grid. They are decorative; a text beside them has the meaning.
 import { html } from "../common/html.js";
 
 const PATHS = {

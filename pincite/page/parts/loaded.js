@@ -1,17 +1,17 @@
-// What was loaded once it is there; until then a skeleton, or what went wrong and a way to try again.
+// Loaded content, a skeleton while loading, or an error with a retry button.
 import { Problem } from "../common/api.js";
 import { html } from "../common/html.js";
 import { t } from "../common/words.js";
 import { Icon } from "./icon.js";
 
-/** `from` is what `useLoad` gave; `children` draws its value. */
+/** `from` is the result of `useLoad`; `children` draws its value. */
 export function Loaded({ from, children }) {
   if (from.value !== null) return children(from.value);
   if (from.problem) return html`<${Trouble} problem=${from.problem} again=${from.reload} />`;
   return html`<div aria-busy="true"><div class="skeleton wide"></div><div class="skeleton"></div><div class="skeleton"></div></div>`;
 }
 
-/** What went wrong, where it went wrong. */
+/** An error notice. */
 export function Trouble({ problem, again }) {
   return html`<div class="notice bad" role="alert">
     <${Icon} name="warning" />

@@ -1,9 +1,9 @@
-// A button that opens a list of things to do or to choose from.
+// A menu button.
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { html } from "../common/html.js";
 import { Icon } from "./icon.js";
 
-/** `items` are `{label, icon?, onClick, checked?, toggle?, danger?}`; null is a line between two. */
+/** `items` are `{label, icon?, onClick, checked?, toggle?, danger?}`; null is a separator. */
 export function Menu({ label, icon = "more", text, items, up = false }) {
   const [open, setOpen] = useState(false);
   const [above, setAbove] = useState(up);

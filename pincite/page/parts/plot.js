@@ -1,10 +1,10 @@
-// Plots with intervals: points with whiskers, bars, a diagonal. What is drawn is always in a table or text as well.
+// Plots with intervals, bars and a diagonal. The data is always shown as text or table too.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { html } from "../common/html.js";
 
 let library = null;
 
-/** uPlot and its style, when the first plot is drawn. */
+/** Load uPlot and its style with the first plot. */
 function load() {
   library ??= import("../vendor/uplot.mjs").then((module) => {
     const sheet = document.createElement("link");
@@ -18,13 +18,13 @@ function load() {
 const FONT = "12px system-ui";
 const INKS = ["accent", "warn", "good", "bad"];
 
-/** The colours of the page as they are now; canvases know no custom properties. */
+/** The current colours of the page, since a canvas cannot use custom properties. */
 function palette() {
   return { inks: INKS.map(colour), text: colour("ink-2"), line: colour("line") };
 }
 
 function colour(name) {
-  const probe = document.createElement("span"); // a fresh one each time: a colour that changes may do so by and by
+  const probe = document.createElement("span"); // a new element each time, since colour changes may be animated
   probe.style.color = `var(--${name})`;
   document.body.append(probe);
   const found = getComputedStyle(probe).color;
@@ -32,7 +32,7 @@ function colour(name) {
   return found;
 }
 
-/** Something that changes when the page's colours do. */
+/** A value that changes with the colours of the page. */
 function useColours() {
   const [turn, setTurn] = useState(0);
   useEffect(() => {
@@ -48,7 +48,7 @@ function useColours() {
 
 /**
  * `series` are `{name, points: [{x, value, low?, high?}], bars?}`; `ticks` names whole numbers of x;
- * `diagonal` draws where x and y are the same; `y` and `x` are `[from, to]`.
+ * `diagonal` draws the line x = y; `y` and `x` are `[from, to]`.
  */
 export function Plot({ title, about, series, ticks = null, x, y = [0, 1], diagonal = false, labels = {}, height = 260 }) {
   const box = useRef();

@@ -1,4 +1,4 @@
-// How far something is: a bar with its name; without a value it only says that something is under way.
+// A labelled progress bar; indeterminate without a value.
 import { html } from "../common/html.js";
 import { percent } from "../common/words.js";
 

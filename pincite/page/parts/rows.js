@@ -1,18 +1,18 @@
-// A long list of which only what is in sight is drawn: ten thousand rows cost as much as thirty.
+// A virtual list: only visible rows are drawn.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { html } from "../common/html.js";
 
-const SPARE = 8;
+const SPARE_ROWS = 8;
 
-/** `height` is a row's in pixels, the same for all; `row(item, index)` draws one; `onEnd` hears when the end comes near. */
+/** `height` is the row height in pixels; `row(item, index)` draws a row; `onEnd` is called near the end. */
 export function Rows({ items, height, row, label, onEnd, role = "list" }) {
   const box = useRef();
   const [range, setRange] = useState([0, 40]);
   const look = () => {
-    if (!box.current) return; // a last word of what is gone by now
+    if (!box.current) return; // a late event after unmounting
     const { scrollTop, clientHeight } = box.current;
-    const first = Math.max(0, Math.floor(scrollTop / height) - SPARE);
-    const last = Math.ceil((scrollTop + clientHeight) / height) + SPARE;
+    const first = Math.max(0, Math.floor(scrollTop / height) - SPARE_ROWS);
+    const last = Math.ceil((scrollTop + clientHeight) / height) + SPARE_ROWS;
     setRange((before) => (before[0] === first && before[1] === last ? before : [first, last]));
     if (last >= items.length) onEnd?.();
   };

@@ -1,17 +1,17 @@
-// Two panes side by side with a line between them that can be dragged, or moved with the arrows.
+// Two panes with a separator that can be dragged, or moved with the arrow keys.
 import { useRef, useState } from "preact/hooks";
 import { html } from "../common/html.js";
 import { kept } from "../common/kept.js";
 import { t } from "../common/words.js";
 
-const [LEAST, MOST] = [25, 75];
+const [MIN_PERCENT, MAX_PERCENT] = [25, 75];
 
-/** `side` is the second pane or null; how wide it is is remembered under `name`. */
+/** `side` is the second pane or null; its width is stored under `name`. */
 export function Split({ name, side, children }) {
   const box = useRef();
   const [share, setShare] = useState(() => kept.get(`split.${name}`, 50));
   const set = (value) => {
-    const held = Math.min(MOST, Math.max(LEAST, value));
+    const held = Math.min(MAX_PERCENT, Math.max(MIN_PERCENT, value));
     setShare(held);
     kept.set(`split.${name}`, held);
   };
@@ -31,7 +31,7 @@ export function Split({ name, side, children }) {
     <div class="split-main">${children}</div>
     ${side && html`
       <div class="split-line" role="separator" tabindex="0" aria-orientation="vertical" aria-label=${t("split.line")}
-        aria-valuenow=${Math.round(share)} aria-valuemin=${LEAST} aria-valuemax=${MOST}
+        aria-valuenow=${Math.round(share)} aria-valuemin=${MIN_PERCENT} aria-valuemax=${MAX_PERCENT}
         onPointerDown=${drag} onPointerUp=${drop} onKeyDown=${step}></div>
       <div class="split-side">${side}</div>`}
   </div>`;

@@ -1,8 +1,8 @@
-// Tabs: arrows move between them, and only the chosen one's panel is there.
+// Tabs with arrow key navigation; only the selected panel is drawn.
 import { useEffect, useId, useRef } from "preact/hooks";
 import { html } from "../common/html.js";
 
-/** `tabs` are `{name, label, count?}`; `children` is the chosen one's panel. */
+/** `tabs` are `{name, label, count?}`; `children` is the selected panel. */
 export function Tabs({ label, tabs, chosen, onChoose, children }) {
   const id = useId();
   const list = useRef();

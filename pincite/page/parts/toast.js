@@ -1,4 +1,4 @@
-// Short notices in the corner, read out by screen readers: `toast("Copied")`, `toast(problem)`.
+// Toast notices, announced by screen readers: `toast("Copied")`, `toast(problem)`.
 import { Problem } from "../common/api.js";
 import { html } from "../common/html.js";
 import { state } from "../common/state.js";
@@ -11,7 +11,7 @@ let last = 0;
 
 const drop = (id) => shown.set((list) => list.filter((one) => one.id !== id));
 
-/** Say something in passing; a problem stays until it is closed. */
+/** Show a notice; a problem stays until it is closed. */
 export function toast(what, { kind = "good", action } = {}) {
   const failed = what instanceof Error;
   const id = (last += 1);

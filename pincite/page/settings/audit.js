@@ -1,4 +1,4 @@
-// The audit log: what was done, by whom and from where; and whether all of it is still there.
+// The audit log with filters, and its verification.
 import { useState } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
 import { Loaded, Trouble } from "../parts/loaded.js";
@@ -6,7 +6,7 @@ import { toast } from "../parts/toast.js";
 import { get, post } from "../common/api.js";
 import { html } from "../common/html.js";
 import { useLoad } from "../common/load.js";
-import { told } from "../common/values.js";
+import { formatValue } from "../common/values.js";
 import { moment, number, t } from "../common/words.js";
 import { useNames } from "./names.js";
 
@@ -14,7 +14,7 @@ const KINDS = [
   "setup", "login", "logout", "password", "key", "user", "group",
   "document", "folder", "answer", "settings", "index", "library", "content",
 ];
-const LOUD = { done: "good", failed: "warn", refused: "bad" };
+const BADGE_KINDS = { done: "good", failed: "warn", refused: "bad" };
 
 export function Audit() {
   const [filter, setFilter] = useState({ event: "", person: "", since: "" });
@@ -50,16 +50,16 @@ function Events({ events }) {
       <td class="number">${number(event.number)}</td>
       <td class="nowrap"><time datetime=${event.at}>${moment(event.at)}</time></td>
       <td><span class="mono">${event.event}</span>${" "}
-        ${event.outcome !== "done" && html`<span class=${`badge ${LOUD[event.outcome]}`}>${t(`audit.outcome.${event.outcome}`)}</span>`}</td>
+        ${event.outcome !== "done" && html`<span class=${`badge ${BADGE_KINDS[event.outcome]}`}>${t(`audit.outcome.${event.outcome}`)}</span>`}</td>
       <td>${name(event.person)}${event.address && html`<small class="muted block">${event.address}</small>`}</td>
-      <td class="value">${told(event.subject)}</td>
+      <td class="value">${formatValue(event.subject)}</td>
       <td class="value small">${Object.entries(event.details ?? {}).map(([key, value]) => html`<span key=${key} class="block">
-        <span class="muted">${key}:</span> ${told(value)}</span>`)}</td>
+        <span class="muted">${key}:</span> ${formatValue(value)}</span>`)}</td>
     </tr>`)}</tbody>
   </table></div>`;
 }
 
-/** Whether the chain holds, and whether it still passes through a head that was written down before. */
+/** Verify the hash chain, optionally against an earlier head hash. */
 function Verify() {
   const [head, setHead] = useState("");
   const [verdict, setVerdict] = useState(null);

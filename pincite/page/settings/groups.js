@@ -1,4 +1,4 @@
-// Groups: documents and folders can be shared with them as a whole.
+// Groups, with which documents and folders can be shared.
 import { useState } from "preact/hooks";
 import { Confirm } from "../parts/dialog.js";
 import { Field } from "../parts/field.js";

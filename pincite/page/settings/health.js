@@ -1,9 +1,9 @@
-// Health: what the service is made of, how much there is, how it has been doing; and the index that is searched.
+// Health: components, library sizes, request statistics, and the indexes.
 import { Loaded } from "../parts/loaded.js";
 import { get } from "../common/api.js";
 import { html } from "../common/html.js";
 import { useLoad } from "../common/load.js";
-import { told } from "../common/values.js";
+import { formatValue } from "../common/values.js";
 import { number, t } from "../common/words.js";
 import { Indexes } from "./indexes.js";
 
@@ -34,10 +34,10 @@ const flat = (name, part) =>
 const labelled = (name, sizes = {}) => Object.entries(sizes).map(([label, value]) => [`${name} ${label.split("=")[1] ?? ""}`, value]);
 
 function Facts({ pairs }) {
-  return html`<dl class="facts">${pairs.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${told(value)}</dd></div>`)}</dl>`;
+  return html`<dl class="facts">${pairs.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${formatValue(value)}</dd></div>`)}</dl>`;
 }
 
-/** Requests of this process: how many, how many failed, how long one took on average. */
+/** Requests of this process: count, failures and mean duration by kind. */
 function Requests({ metrics }) {
   const kinds = Object.entries(metrics.pincite_requests_total ?? {}).map(([label, count]) => {
     const kind = label.split("=")[1];

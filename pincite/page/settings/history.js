@@ -1,4 +1,4 @@
-// Who changed which settings and when, newest first; the last change can be taken back.
+// The history of settings changes, newest first; the last one can be undone.
 import { useState } from "preact/hooks";
 import { Empty } from "../parts/empty.js";
 import { Icon } from "../parts/icon.js";
@@ -7,7 +7,7 @@ import { toast } from "../parts/toast.js";
 import { get, post } from "../common/api.js";
 import { html } from "../common/html.js";
 import { useLoad } from "../common/load.js";
-import { told } from "../common/values.js";
+import { formatValue } from "../common/values.js";
 import { moment, t } from "../common/words.js";
 import { useNames } from "./names.js";
 
@@ -44,9 +44,9 @@ function Batch({ batch, name }) {
   </li>`;
 }
 
-/** Settings with what they were and what they became; `nothing` is said where nobody had changed one. */
+/** A table of settings before and after a change; `nothing` is shown for an unset value. */
 export function Changes({ changes, nothing = null }) {
-  const shown = (value) => (value === null && nothing ? html`<span class="muted">${nothing}</span>` : told(value));
+  const shown = (value) => (value === null && nothing ? html`<span class="muted">${nothing}</span>` : formatValue(value));
   return html`<div class="table" tabindex="0" role="region" aria-label=${t("changes.title")}><table>
     <thead><tr><th>${t("changes.key")}</th><th>${t("changes.before")}</th><th>${t("changes.after")}</th></tr></thead>
     <tbody>${changes.map(({ key, before, after }) => html`<tr key=${key}>

@@ -1,4 +1,4 @@
-// The index that is searched, the one that is built beside it, and those that stand by.
+// The indexes: in use, being built, and standby.
 import { Icon } from "../parts/icon.js";
 import { Loaded } from "../parts/loaded.js";
 import { Progress } from "../parts/progress.js";
@@ -6,10 +6,10 @@ import { toast } from "../parts/toast.js";
 import { get, post, remove } from "../common/api.js";
 import { html } from "../common/html.js";
 import { useLoad } from "../common/load.js";
-import { told } from "../common/values.js";
+import { formatValue } from "../common/values.js";
 import { moment, t } from "../common/words.js";
 
-const LOUD = { serving: "good", building: "accent", standby: "" };
+const BADGE_KINDS = { serving: "good", building: "accent", standby: "" };
 
 export function Indexes({ stale }) {
   const loaded = useLoad(() => get("/index"));
@@ -31,9 +31,9 @@ export function Indexes({ stale }) {
         <${Progress} label=${t("index.state.building")} value=${building.documents ? building.built / building.documents : 0} />`}
       <ul class="cards">${items.map((one) => html`<li key=${one.id} class="card">
         <header class="bar"><span class="mono">${one.id}</span>
-          <span class=${`badge ${LOUD[one.state]}`}>${t(`index.state.${one.state}`)}</span></header>
+          <span class=${`badge ${BADGE_KINDS[one.state]}`}>${t(`index.state.${one.state}`)}</span></header>
         <dl class="facts">${Object.entries(one.settings ?? {}).map(([key, value]) => html`<div key=${key}><dt class="mono">${key}</dt>
-          <dd>${told(value)}</dd></div>`)}</dl>
+          <dd>${formatValue(value)}</dd></div>`)}</dl>
         <p class="small muted">${moment(one.switched_at ?? one.created_at)}</p>
       </li>`)}</ul>`}</${Loaded}>`;
 }

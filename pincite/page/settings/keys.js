@@ -1,4 +1,4 @@
-// Keys for programs: made, shown once, revoked.
+// API keys: create, show once, revoke.
 import { useState } from "preact/hooks";
 import { Confirm, Dialog } from "../parts/dialog.js";
 import { Empty } from "../parts/empty.js";
@@ -75,7 +75,7 @@ function MakeKey({ people, send, close }) {
   </${FormDialog}>`;
 }
 
-/** The key itself, this once. */
+/** The dialog that shows a new key once. */
 function MadeKey({ made, close }) {
   const copied = async () => ((await copy(made.key)) ? toast(t("keys.copied")) : toast(t("keys.copy.failed"), { kind: "bad" }));
   return html`<${Dialog} title=${t("keys.made", { name: made.name })} close=${close} footer=${html`<button class="button primary"

@@ -1,8 +1,8 @@
-// Who an id belongs to: users by their names, for lists that others wrote.
+// Names of users by id.
 import { get } from "../common/api.js";
 import { useLoad } from "../common/load.js";
 
-/** A function from a user's id to their name; an id nobody has any more is shown as it is. */
+/** Return a function from user id to name; an unknown id is returned unchanged. */
 export function useNames() {
   const { value } = useLoad(() => get("/users"));
   const known = new Map((value?.items ?? []).map((person) => [person.id, person.name]));

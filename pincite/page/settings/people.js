@@ -1,4 +1,4 @@
-// People: users with their roles and limits, and the groups they are in.
+// Users with their roles and limits, and groups.
 import { useState } from "preact/hooks";
 import { Confirm } from "../parts/dialog.js";
 import { Icon } from "../parts/icon.js";

@@ -1,4 +1,4 @@
-// A user is added, or gets another password.
+// Dialogs to add a user and to set a password.
 import { useState } from "preact/hooks";
 import { Dialog } from "../parts/dialog.js";
 import { Field } from "../parts/field.js";
@@ -8,7 +8,7 @@ import { html } from "../common/html.js";
 import { t } from "../common/words.js";
 import { ROLES } from "./people.js";
 
-/** A dialog with a form: what is wrong stands in it, and it closes when it worked. */
+/** A form dialog: shows errors, and closes on success. */
 export function FormDialog({ title, label, send, close, children }) {
   const [problem, setProblem] = useState(null);
   const submit = async (event) => {
@@ -42,7 +42,7 @@ export function AddPerson({ close }) {
   </${FormDialog}>`;
 }
 
-/** Which role, with what it may do. */
+/** The role select, with the description of the role. */
 export function RoleField({ label, roles = ROLES }) {
   const [role, setRole] = useState(roles[0]);
   return html`<${Field} as="select" label=${label} name="role" value=${role} hint=${t(`role.${role}.may`)}

@@ -1,4 +1,4 @@
-// Profiles: named sets of settings; what one would change, then applied or not.
+// Profiles: named sets of settings, with preview and apply.
 import { useState } from "preact/hooks";
 import { Dialog } from "../parts/dialog.js";
 import { Icon } from "../parts/icon.js";
@@ -25,7 +25,7 @@ export function Profiles() {
     ${shown && html`<${Difference} name=${shown} close=${() => setShown(null)} />`}`;
 }
 
-/** What applying a profile would change here. */
+/** The preview of a profile's changes. */
 function Difference({ name, close }) {
   const loaded = useLoad(() => get(`/profiles/${encodeURIComponent(name)}`));
   const changes = Object.entries(loaded.value?.changes ?? {}).map(([key, pair]) => ({ key, ...pair }));

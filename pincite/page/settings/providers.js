@@ -1,4 +1,4 @@
-// Providers: who writes, embeds and reranks; each tried with a harmless sentence.
+// Providers: language model, fallback, embedding model and reranker; each can be tested with a short sentence.
 import { useState } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
 import { Loaded, Trouble } from "../parts/loaded.js";
@@ -35,13 +35,14 @@ export function Providers() {
     <${Models} />`;
 }
 
-function Provider({ part, values, result }) {
+function Provider({ part, values, result: tested }) {
   const configured = {
     llm: values["llm.model"] || values["llm.provider"] || values["llm.base_url"],
     fallback: values["llm.fallback.model"] || values["llm.fallback.provider"] || values["llm.fallback.base_url"],
     embedding: values["embedding.model"] || values["embedding.provider"],
-    reranker: values["rag.reranker"],
+    reranker: values["rag.reranker"] === "none" ? "" : values["rag.reranker"],
   }[part];
+  const result = part === "reranker" && !configured ? null : tested; // without a reranker there is nothing to test
   const facts = result ? [
     ["provider", result.provider], ["address", result.address], ["model", result.model],
     ["window", result.window && number(result.window)], ["dimensions", result.dimensions && number(result.dimensions)],
@@ -60,14 +61,14 @@ function Provider({ part, values, result }) {
   </li>`;
 }
 
-/** The models that the configured server offers, asked for on request. */
+/** The models that the configured server offers, loaded when the button is pressed. */
 function Models() {
   const [asked, setAsked] = useState(false);
   if (!asked) return html`<button class="button" onClick=${() => setAsked(true)}>${t("providers.models")}</button>`;
-  return html`<${Offered} />`;
+  return html`<${ModelList} />`;
 }
 
-function Offered() {
+function ModelList() {
   const loaded = useLoad(() => get("/providers/models"));
   return html`<${Loaded} from=${loaded}>${({ items }) => items.length ? html`
     <h2>${t("providers.models")}</h2>

@@ -1,4 +1,4 @@
-// Settings: what holds for the whole library, and who is about. For administrators.
+// Settings of the library, users and keys; for administrators.
 import { Tabs } from "../parts/tabs.js";
 import { html } from "../common/html.js";
 import { t } from "../common/words.js";

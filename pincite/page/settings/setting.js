@@ -1,11 +1,11 @@
-// One setting: what it means, what it may be, where its value comes from, and a field to change it.
+// One setting: description, allowed values, source of the value, and a field to change it.
 import { useId } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
 import { html } from "../common/html.js";
-import { told, written } from "../common/values.js";
+import { formatValue, toFieldText } from "../common/values.js";
 import { t } from "../common/words.js";
 
-const LOUD = { default: "", file: "accent", environment: "accent", database: "accent", call: "warn" };
+const BADGE_KINDS = { default: "", file: "accent", environment: "accent", database: "accent", call: "warn" };
 
 export function Setting({ item, text, edit, error, reset }) {
   const id = useId();
@@ -14,7 +14,7 @@ export function Setting({ item, text, edit, error, reset }) {
     <div class="setting-about">
       <label class="mono" for=${id}>${item.key}</label>
       <p>${described(item.description)}</p>
-      <p class="small muted">${t("settings.allowed", { allowed: item.allowed, fallback: told(item.default) })} ·${" "}
+      <p class="small muted">${t("settings.allowed", { allowed: item.allowed, fallback: formatValue(item.default) })} ·${" "}
         <code>${item.environment[0]}</code></p>
     </div>
     <div class="setting-value">
@@ -22,9 +22,9 @@ export function Setting({ item, text, edit, error, reset }) {
         item=${item} />`}
       ${error && html`<p class="bad-text small" id=${`${id}-error`}>${error}</p>`}
       <div class="setting-origin">
-        <span class=${`badge ${LOUD[item.source]}`}>${t(`settings.source.${item.source}`)}</span>
+        <span class=${`badge ${BADGE_KINDS[item.source]}`}>${t(`settings.source.${item.source}`)}</span>
         <span class="badge">${t(`settings.acts.${item.acts}`)}</span>
-        ${item.stored !== undefined && html`<span class="badge warn">${t("settings.stored", { value: told(item.stored) })}</span>`}
+        ${item.stored !== undefined && html`<span class="badge warn">${t("settings.stored", { value: formatValue(item.stored) })}</span>`}
         ${(item.source === "database" || item.stored !== undefined) && html`<button class="button quiet small" onClick=${reset}>
           <${Icon} name="undo" />${t("settings.reset")}</button>`}
       </div>
@@ -32,11 +32,11 @@ export function Setting({ item, text, edit, error, reset }) {
   </div>`;
 }
 
-/** What stands between backticks is code. */
+/** Render text between backticks as code. */
 const described = (text) => text.split("`").map((part, place) => (place % 2 ? html`<code key=${place}>${part}</code>` : part));
 
 function Editor({ id, item, text, edit, error }) {
-  const now = written(item.value, item.type);
+  const now = toFieldText(item.value, item.type);
   const shown = text ?? now;
   const change = (value) => edit(value === now ? null : value);
   const all = { id, value: shown, "aria-invalid": error ? "true" : null, "aria-describedby": error ? `${id}-error` : null };
@@ -53,9 +53,9 @@ function Editor({ id, item, text, edit, error }) {
   return html`<input inputmode=${item.type === "integer" ? "numeric" : item.type === "number" ? "decimal" : null} autocomplete="off" ...${typed} />`;
 }
 
-/** What can only be changed where the service runs, and how. */
+/** The note on a setting that cannot be changed here. */
 function Fixed({ id, item }) {
-  const value = item.secret ? t(item.set ? "settings.secret.set" : "settings.secret.unset") : told(item.value);
+  const value = item.secret ? t(item.set ? "settings.secret.set" : "settings.secret.unset") : formatValue(item.value);
   return html`<output id=${id} class="setting-fixed"><${Icon} name="lock" /><span>${value}</span></output>
     <p class="small muted">${item.reason}</p>`;
 }

@@ -1,4 +1,4 @@
-// Every setting with its meaning, value and origin: searched, changed together, and taken back.
+// All settings with search; several can be changed at once, and reset.
 import { useMemo, useState } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
 import { Loaded } from "../parts/loaded.js";
@@ -6,7 +6,7 @@ import { toast } from "../parts/toast.js";
 import { get, post, put } from "../common/api.js";
 import { html } from "../common/html.js";
 import { useLoad } from "../common/load.js";
-import { read } from "../common/values.js";
+import { parseFieldText } from "../common/values.js";
 import { t } from "../common/words.js";
 import { Setting } from "./setting.js";
 
@@ -46,7 +46,7 @@ function Values({ now, items, reload, query }) {
   };
   const takeBack = () => post("/settings/undo").then(({ notes: told }) => (setNotes(told), toast(t("settings.undone")), reload()), toast);
   const typeOf = (key) => items.find((one) => one.key === key).type;
-  const save = () => change(Object.fromEntries(Object.entries(edits).map(([key, text]) => [key, read(text, typeOf(key))])));
+  const save = () => change(Object.fromEntries(Object.entries(edits).map(([key, text]) => [key, parseFieldText(text, typeOf(key))])));
   const groups = Map.groupBy(shown, (item) => item.key.split(".")[0]);
   const count = Object.keys(edits).length;
   return html`
@@ -71,13 +71,13 @@ function Values({ now, items, reload, query }) {
     </div>`}`;
 }
 
-/** Whether every word is in a setting's name, meaning or names in the environment. */
+/** Whether every word occurs in a setting's name, description or environment variables. */
 function fits(item, wanted) {
   const text = `${item.key} ${item.description} ${item.environment.join(" ")}`.toLowerCase();
   return wanted.toLowerCase().split(/\s+/).every((word) => text.includes(word));
 }
 
-/** The settings of one branch; closed until somebody looks for something in it. */
+/** The settings of one branch; collapsed unless a search matches. */
 function Group({ name, list, open, edits, edit, refused, reset }) {
   const [chosen, setChosen] = useState(null);
   const held = list.some((item) => item.key in edits);

@@ -1,4 +1,4 @@
-// What a user uses and how much they may; a limit of their own wins over the settings'.
+// Usage and limits of a user; a user's own limit overrides the settings.
 import { useState } from "preact/hooks";
 import { Dialog } from "../parts/dialog.js";
 import { Loaded } from "../parts/loaded.js";

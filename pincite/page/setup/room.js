@@ -1,4 +1,4 @@
-// The first run: an administrator by the link the server printed, the sample documents, and a first question.
+// First run: create the administrator, add sample documents, and ask a first question.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Empty } from "../parts/empty.js";
 import { Field } from "../parts/field.js";
@@ -30,7 +30,7 @@ function FirstAdministrator({ token }) {
     setProblem(null);
     try {
       await post("/auth/setup", { token, name: given.get("name"), password: given.get("password") }, { quiet: true });
-      go("/setup", { replace: true }); // the token counts no more, and need not stay in the address
+      go("/setup", { replace: true }); // the token is used up and is removed from the URL
       await session.load();
     } catch (refused) {
       setProblem(refused);

@@ -1,4 +1,4 @@
-// The sample documents: taken in, watched until they can be asked about, and then something to ask.
+// Add the sample documents, wait until they are processed, and suggest questions.
 import { useState } from "preact/hooks";
 import { ask, begin } from "../ask/conversation.js";
 import { Icon } from "../parts/icon.js";
@@ -9,8 +9,8 @@ import { html } from "../common/html.js";
 import { language, t } from "../common/words.js";
 import { go } from "../shell/router.js";
 
-const LOOK_MS = 400;
-const SHOWN = 3;
+const POLL_MS = 400;
+const MAX_QUESTIONS = 3;
 
 export function Samples({ person }) {
   const [step, setStep] = useState("offer");
@@ -47,13 +47,13 @@ export function Samples({ person }) {
     </div>`;
 }
 
-/** A few questions, in the reader's language where there are some. */
+/** A few sample questions, preferably in the user's language. */
 function chosen(questions) {
   const own = questions.filter((one) => one.language === language);
-  return (own.length ? own : questions).slice(0, SHOWN);
+  return (own.length ? own : questions).slice(0, MAX_QUESTIONS);
 }
 
-/** Resolves when none of the documents is on its way any more; `tell` hears what share of them is done. */
+/** Resolves when all documents are processed; `tell` gets the share that is done. */
 async function settled(documents, tell) {
   const folder = documents[0].folder;
   for (;;) {
@@ -61,7 +61,7 @@ async function settled(documents, tell) {
     const done = items.filter((one) => one.status === "completed" || one.status === "error").length;
     tell(done / items.length);
     if (done === items.length) return;
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }
 

@@ -1,4 +1,4 @@
-// An answer that somebody shared: its words, and of its sources what one may read oneself.
+// A shared answer, with the sources that the user may read.
 import { useEffect, useState } from "preact/hooks";
 import { AnswerText } from "../ask/answer.js";
 import { Conflicts, Notes, Trust } from "../ask/notes.js";
@@ -21,7 +21,7 @@ export default function Share() {
   const [place, setPlace] = useState(null);
   const [peek, setPeek] = useState(null);
   useEffect(() => {
-    if (!hash) return setProblem({ status: 404 }); // an address without an answer: there is nothing to ask for
+    if (!hash) return setProblem({ status: 404 }); // the URL has no answer id
     setProblem(null);
     get(`/shares/${encodeURIComponent(hash)}`).then(setAnswer, setProblem);
   }, [hash]);

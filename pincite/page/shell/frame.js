@@ -1,4 +1,4 @@
-// What is around every room: side bar, notices, the room itself, and what to say when it fails.
+// The frame of every view: side bar, notices, the view itself, and its error page.
 import { Component } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Empty } from "../parts/empty.js";
@@ -55,7 +55,7 @@ function askSomething() {
   requestAnimationFrame(() => document.querySelector("[data-ask]")?.focus());
 }
 
-/** `g` and a letter lead to a room. */
+/** `g` and a letter open a view. */
 function GoKeys({ person }) {
   const reachable = VIEWS.filter((view) => view.key && person && may(person.role, view.role));
   return reachable.map((view) => html`<${GoKey} key=${view.name} view=${view} />`);
@@ -66,7 +66,7 @@ function GoKey({ view }) {
   return null;
 }
 
-/** One room, loaded when it is first entered. */
+/** One view, loaded when first opened. */
 function Room({ view, rest, query, person }) {
   const [room, setRoom] = useState(null);
   const [failed, setFailed] = useState(false);
@@ -87,7 +87,7 @@ function Room({ view, rest, query, person }) {
   return html`<${Guard}><${room} rest=${rest} query=${query} person=${person} /></${Guard}>`;
 }
 
-/** Shows what failed in a room instead of a blank page. */
+/** Shows the error of a failed view. */
 class Guard extends Component {
   componentDidCatch(error) {
     console.error(error);
@@ -105,7 +105,7 @@ function Lost() {
   return html`<${Empty} heading="h1" icon="search" title=${t("frame.lost")} action=${{ label: t("frame.begin"), href: "/ask" }}>${t("frame.lost.why")}</${Empty}>`;
 }
 
-/** Says so while the server cannot be reached, and that it can again. */
+/** A notice while the server cannot be reached. */
 function Away() {
   const reachable = connection.use();
   const was = useRef(true);

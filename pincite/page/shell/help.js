@@ -1,4 +1,4 @@
-// The keys that work everywhere, on one sheet.
+// The list of keyboard shortcuts.
 import { Dialog } from "../parts/dialog.js";
 import { html } from "../common/html.js";
 import { t } from "../common/words.js";

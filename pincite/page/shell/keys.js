@@ -1,4 +1,4 @@
-// Keys that work everywhere: one key, or `g` and then another.
+// Keyboard shortcuts: one key, or `g` followed by another.
 import { useLayoutEffect, useRef } from "preact/hooks";
 
 const TYPING = "input, textarea, select, [contenteditable]";
@@ -8,11 +8,11 @@ const actions = new Map();
 let prefix = "";
 let forget = null;
 
-/** While a component is shown, do something on a key: `"/"`, `"?"`, `"g d"`, `"Escape"`. The last to come is asked first. */
+/** Handle a key while a component is shown: `"/"`, `"?"`, `"g d"`, `"Escape"`. The latest handler is called first. */
 export function useKey(key, action) {
   const latest = useRef(action);
   latest.current = action;
-  useLayoutEffect(() => { // at once: who sees something may already press the key that closes it
+  useLayoutEffect(() => { // immediately, since the user may already press the key
     actions.set(key, [...(actions.get(key) ?? []), latest]);
     return () => actions.set(key, actions.get(key).filter((one) => one !== latest));
   }, [key]);
@@ -22,7 +22,7 @@ document.addEventListener("keydown", (event) => {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
   const typing = event.target.matches?.(TYPING);
   if (typing && event.key !== "Escape") return;
-  if (document.querySelector("dialog[open]")) return; // a dialog has its own keys
+  if (document.querySelector("dialog[open]")) return; // a dialog handles its own keys
   const pressed = prefix ? `${prefix} ${event.key}` : event.key;
   clearTimeout(forget);
   prefix = "";
@@ -31,7 +31,7 @@ document.addEventListener("keydown", (event) => {
     event.preventDefault();
     action(event);
   } else if (typing) {
-    event.target.blur(); // Escape leaves a field, so that the keys count again
+    event.target.blur(); // Escape leaves a field, which enables the shortcuts again
   } else if (event.key === "g") {
     prefix = "g";
     forget = setTimeout(() => (prefix = ""), WAIT_MS);

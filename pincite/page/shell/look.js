@@ -1,4 +1,4 @@
-// How the page looks and which language it speaks, kept on this device.
+// The menu for appearance and language, stored on this device.
 import { Menu } from "../parts/menu.js";
 import { html } from "../common/html.js";
 import { kept } from "../common/kept.js";
@@ -13,7 +13,7 @@ function choose(name, value) {
     if (value) localStorage.setItem(`pincite.${name}`, value);
     else localStorage.removeItem(`pincite.${name}`);
   } catch {
-    // not remembered, but done
+    // applied, but not stored
   }
   if (value) root.dataset[name] = value;
   else delete root.dataset[name];

@@ -1,4 +1,4 @@
-// Change one's own password: every login ends, so one logs in again.
+// Change the own password; all sessions end.
 import { useState } from "preact/hooks";
 import { Dialog } from "../parts/dialog.js";
 import { Field } from "../parts/field.js";

@@ -1,4 +1,4 @@
-// Addresses and what they show: links inside the page change the address without loading it again.
+// Router: internal links change the URL without reloading the page.
 import { state } from "../common/state.js";
 import { VIEWS } from "./views.js";
 
@@ -8,18 +8,18 @@ function here() {
   return { path: location.pathname, query: new URLSearchParams(location.search), hash: location.hash.slice(1) };
 }
 
-/** Where the page is: `{path, query, hash}`. */
+/** The current location: `{path, query, hash}`. */
 export const usePlace = () => place.use();
 export const currentPlace = () => place.value;
 
-/** Go to an address of the page; `replace` leaves no step to come back to. */
+/** Navigate to a URL; `replace` adds no history entry. */
 export function go(address, { replace = false } = {}) {
   if (replace) history.replaceState(null, "", address);
   else history.pushState(null, "", address);
   place.set(here());
 }
 
-/** The view an address belongs to, and what of the address is the view's own. */
+/** The view of a path, and the rest of the path. */
 export function viewOf(path) {
   const [name, ...rest] = path.split("/").filter(Boolean).map(decoded);
   const view = name === undefined ? VIEWS[0] : VIEWS.find((one) => one.name === name);

@@ -1,11 +1,11 @@
-// Who is logged in: asked once at the start, forgotten when the server says that it counts no more.
+// The session: loaded at start, and cleared when the server reports that it has expired.
 import { get, onUnauthorized, post } from "../common/api.js";
 import { state } from "../common/state.js";
 
 const person = state(null);
 
 export const session = {
-  /** `{id, name, role, groups}`, or null where nobody is logged in. */
+  /** `{id, name, role, groups}`, or null if nobody is logged in. */
   get person() {
     return person.value;
   },
@@ -14,7 +14,7 @@ export const session = {
     try {
       person.set(await get("/me", {}, { quiet: true }));
     } catch {
-      person.set(null); // not logged in, or not reachable: the frame tells which
+      person.set(null); // not logged in or unreachable; the frame shows which
     }
     return person.value;
   },

@@ -1,4 +1,4 @@
-// The side bar: the rooms one may enter, what the room itself puts there, and oneself.
+// The side bar: views, content of the current view, and the user menu.
 import { useState } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
 import { Menu } from "../parts/menu.js";
@@ -11,7 +11,7 @@ import { go } from "./router.js";
 import { may, session } from "./session.js";
 import { VIEWS } from "./views.js";
 
-/** What the room that is shown puts into the side bar: a component, or null. */
+/** The content of the current view in the side bar: a component, or null. */
 export const aside = state(null);
 
 export function SideBar({ view, open, close, help }) {

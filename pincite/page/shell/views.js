@@ -1,7 +1,7 @@
-// The rooms of the page: what each is called, who may enter, and where its script is. The first is where one begins.
+// The views of the page: name, required role and script. The first one is the default.
 //
-// A room's default export is a component; it gets `rest` (the parts of the address after its name) and `query`.
-// `menu` puts it into the side bar; `open` lets in whoever is not logged in; `plain` shows it without the frame.
+// The default export of a view is a component; it gets `rest` (the rest of the path) and `query`.
+// `menu` adds it to the side bar; `open` needs no login; `plain` draws it without the frame.
 export const VIEWS = [
   { name: "ask", icon: "ask", menu: true, role: "reader", key: "a", load: () => import("../ask/room.js") },
   { name: "documents", icon: "documents", menu: true, role: "reader", key: "d", load: () => import("../documents/room.js") },

@@ -1,36 +1,26 @@
-// A document's plain text with its line numbers, the passage marked; only the lines in sight are drawn.
+// The plain text of a document with line numbers and the passage highlighted; only the lines around it are drawn.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { Icon } from "../parts/icon.js";
 import { html } from "../common/html.js";
 import { unitsOf } from "../common/points.js";
-import { t } from "../common/words.js";
-import { contentOf } from "./content.js";
+import { useContent } from "./content.js";
+import { Excerpt } from "./excerpt.js";
 
-const AROUND = 300;
+const CONTEXT_LINES = 300;
 
 export function LinesView({ place }) {
-  const [content, setContent] = useState(null);
-  const [problem, setProblem] = useState(null);
-  const [around, setAround] = useState(AROUND);
+  const { content, problem } = useContent(place);
+  const [around, setAround] = useState(CONTEXT_LINES);
   const box = useRef();
-  useEffect(() => {
-    let left = false;
-    contentOf(place.documentId, place.version).then((text) => left || setContent(text), (error) => left || setProblem(error));
-    return () => (left = true);
-  }, [place.documentId, place.version]);
   const { lines, first, last, all } = useMemo(() => cut(content ?? "", place, around), [content, place.key, around]);
   useEffect(() => box.current?.querySelector("mark")?.scrollIntoView({ block: "center" }), [content, place.key]);
-  if (problem) return html`<p class="notice bad" role="alert"><${Icon} name="warning" />${problem.words}</p>`;
-  return html`<div class="source-body" ref=${box} aria-busy=${content === null}>
-    ${first > 0 && html`<button class="button small" onClick=${() => setAround(around * 4)}>${t("source.earlier")}</button>`}
+  return html`<${Excerpt} content=${content} problem=${problem} box=${box} before=${first > 0} after=${last < all} more=${() => setAround(around * 4)}>
     <ol class="lines" start=${first + 1}>
       ${lines.map(({ before, marked, after, number }) => html`<li key=${number} value=${number}>${before}${marked && html`<mark class="passage">${marked}</mark>`}${after}</li>`)}
     </ol>
-    ${last < all && html`<button class="button small" onClick=${() => setAround(around * 4)}>${t("source.later")}</button>`}
-  </div>`;
+  </${Excerpt}>`;
 }
 
-/** The lines around a place, each in three pieces: before the passage, in it, after it. */
+/** The lines around a place, each split into the text before, inside and after the passage. */
 function cut(content, place, around) {
   const unit = unitsOf(content);
   const [start, end] = [unit(place.start), unit(place.end)];

@@ -1,4 +1,4 @@
-// A page of a PDF, drawn by pdf.js, with the passage's lines marked on it. Both are loaded when the first PDF is shown.
+// A page of a PDF, drawn by pdf.js, with the passage highlighted. pdf.js is loaded with the first PDF.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
 import { API, get, send } from "../common/api.js";
@@ -8,7 +8,7 @@ import { t } from "../common/words.js";
 const here = new URL("../vendor/pdf/", import.meta.url);
 let library = null;
 
-/** pdf.js with its worker, which may decode images; nothing else on the page may make a worker. */
+/** Load pdf.js with its worker; the policy allows no other workers. */
 function pdfjs() {
   library ??= import("../vendor/pdf/pdf.min.mjs").then((made) => {
     const policy = globalThis.trustedTypes?.createPolicy("pincite", { createScriptURL: (url) => url });
@@ -19,7 +19,7 @@ function pdfjs() {
   return library;
 }
 
-/** The file of a version, opened. */
+/** Open the PDF file of a version. */
 async function opened(documentId, version) {
   const [{ getDocument }, response] = await Promise.all([
     pdfjs(), send("GET", `/documents/${documentId}/file`, { params: { version } }),
@@ -48,7 +48,7 @@ export function PageView({ place }) {
     };
   }, [place.documentId, place.version]);
   useEffect(() => {
-    if (place.end <= place.start) return undefined; // the whole document: nothing is marked
+    if (place.end <= place.start) return undefined; // the whole document: nothing to highlight
     let left = false;
     const span = { start: place.start, end: place.end, version: place.version };
     get(`/documents/${place.documentId}/places`, span).then(({ places }) => {
@@ -73,7 +73,7 @@ export function PageView({ place }) {
   </div>`;
 }
 
-/** One page as wide as its pane, and over it the marks, in shares of its size so that they fit however it is drawn. */
+/** One page, as wide as its pane, with highlights positioned in percent of its size. */
 function Sheet({ file, number, rects, quote }) {
   const box = useRef();
   const canvas = useRef();

@@ -1,26 +1,21 @@
-// A document as it reads: rendered, with the passage marked where it stands; of a long one only what is around it.
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+// A rendered document with the passage highlighted; of a long document only the part around the passage.
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
 import { html } from "../common/html.js";
 import { rendered } from "../common/markdown.js";
 import { unitsOf } from "../common/points.js";
 import { t } from "../common/words.js";
-import { contentOf } from "./content.js";
+import { useContent } from "./content.js";
+import { Excerpt } from "./excerpt.js";
 
-const AROUND = 20_000;
+const CONTEXT_CHARS = 20_000;
 const FRONT_MATTER = /^---\n[\s\S]*?\n(?:---|\.\.\.)\n/;
 
 export function TextView({ place }) {
-  const [content, setContent] = useState(null);
-  const [problem, setProblem] = useState(null);
-  const [around, setAround] = useState(AROUND);
+  const { content, problem } = useContent(place);
+  const [around, setAround] = useState(CONTEXT_CHARS);
   const [found, setFound] = useState(true);
   const box = useRef();
-  useEffect(() => {
-    let left = false;
-    contentOf(place.documentId, place.version).then((text) => left || setContent(text), (error) => left || setProblem(error));
-    return () => (left = true);
-  }, [place.documentId, place.version]);
   const part = content === null ? null : partAround(content, place, around);
   useLayoutEffect(() => {
     if (!part) return;
@@ -30,13 +25,10 @@ export function TextView({ place }) {
     setFound(marks.length > 0);
     marks[0]?.scrollIntoView({ block: "center" });
   }, [content, place.key, around]);
-  if (problem) return html`<p class="notice bad" role="alert"><${Icon} name="warning" />${problem.words}</p>`;
-  return html`<div class="source-body" aria-busy=${content === null}>
-    ${part?.before && html`<button class="button small" onClick=${() => setAround(around * 4)}>${t("source.earlier")}</button>`}
+  return html`<${Excerpt} content=${content} problem=${problem} before=${part?.before} after=${part?.after} more=${() => setAround(around * 4)}>
     ${!found && place.quote && html`<p class="notice"><${Icon} name="info" /><span>${t("source.unmarked")} <q>${place.quote}</q></span></p>`}
     <div class="prose document" ref=${box}></div>
-    ${part?.after && html`<button class="button small" onClick=${() => setAround(around * 4)}>${t("source.later")}</button>`}
-  </div>`;
+  </${Excerpt}>`;
 }
 
 function passage() {
@@ -45,7 +37,7 @@ function passage() {
   return mark;
 }
 
-/** The lines around a place, whole paragraphs of them, without what stands about the file at its head; offsets in its own code points. */
+/** The paragraphs around a place, without front matter; offsets are code points of the part. */
 function partAround(content, place, around) {
   const unit = unitsOf(content);
   const [start, end] = [unit(place.start), unit(place.end)];

@@ -1,4 +1,4 @@
-// The document itself beside the answer, at the exact place: as a page where it is a PDF, else as text.
+// The source document beside the answer, at the cited passage: as PDF page, text or lines.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
 import { Tabs } from "../parts/tabs.js";
@@ -46,7 +46,7 @@ export function SourceView({ place, close }) {
 const VIEWS = { page: PageView, text: TextView, lines: LinesView };
 const body = (name, place, about) => html`<${VIEWS[name]} place=${place} about=${about} />`;
 
-/** What is known of one version of a document: its number among all, its date, and how it can be shown. */
+/** Load the properties of a version: its number, date and available views. */
 async function look(id, version) {
   const [document, versions] = await Promise.all([get(`/documents/${id}`), get(`/documents/${id}/versions`)]);
   const at = versions.items.findIndex((one) => one.id === version || one.version === version);

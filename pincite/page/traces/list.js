@@ -1,4 +1,4 @@
-// Past requests, newest first: by kind, by how they ended, by time and by how long they took.
+// The list of traces, newest first, with filters for kind, status, time and duration.
 import { useState } from "preact/hooks";
 import { Empty } from "../parts/empty.js";
 import { Loaded, Trouble } from "../parts/loaded.js";
@@ -72,7 +72,7 @@ function Table({ items, person }) {
   </table></div>`;
 }
 
-/** How a request ended. */
+/** The status of a request. */
 export function Status({ trace }) {
   if (trace.error) return html`<span class="badge bad">${trace.code ?? t("traces.failed")}</span>`;
   if (trace.degraded.length) return html`<span class="badge warn">${t("traces.degraded")}</span>`;

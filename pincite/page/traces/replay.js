@@ -1,15 +1,15 @@
-// A traced question asked again with other settings, and what that changed.
+// Replay of a traced question with other settings, and the differences.
 import { useState } from "preact/hooks";
 import { Field } from "../parts/field.js";
 import { Icon } from "../parts/icon.js";
 import { Trouble } from "../parts/loaded.js";
 import { post } from "../common/api.js";
 import { html } from "../common/html.js";
-import { pairs, told } from "../common/values.js";
+import { pairs, formatValue } from "../common/values.js";
 import { number, percent, t } from "../common/words.js";
 
 const DRAWN = { same: "span", added: "ins", removed: "del" };
-const LOUD = { same: "", moved: "accent", entered: "good", left: "bad" };
+const BADGE_KINDS = { same: "", moved: "accent", entered: "good", left: "bad" };
 
 export function Replay({ trace }) {
   const [problem, setProblem] = useState(null);
@@ -49,14 +49,14 @@ export function Replay({ trace }) {
 
 const orNothing = (value, show) => (value == null ? "–" : show(value));
 
-/** What became of a passage, as the cells of a row. */
+/** The table cells for the rank change of a passage. */
 function moved(one) {
   const score = (value) => orNothing(value, (known) => number(known, 4));
   return [
     `${one.rank_before ?? "–"} → ${one.rank_after ?? "–"}`,
     html`${one.title ?? t("trace.passage.gone")} <small class="muted mono block clip">${one.chunk_id}</small>`,
     `${score(one.score_before)} → ${score(one.score_after)}`,
-    html`<span class=${`badge ${LOUD[one.change]}`}>${t(`replay.change.${one.change}`)}</span>`,
+    html`<span class=${`badge ${BADGE_KINDS[one.change]}`}>${t(`replay.change.${one.change}`)}</span>`,
   ];
 }
 
@@ -67,7 +67,7 @@ function Difference({ result }) {
   ].filter(([, pair]) => pair.before != null || pair.after != null)
     .map(([name, { before, after }, show]) => [t(`trace.${name}`), orNothing(before, show), orNothing(after, show)]);
   const settings = Object.entries(result.settings)
-    .map(([key, { before, after }]) => [html`<span class="mono">${key}</span>`, told(before), told(after)]);
+    .map(([key, { before, after }]) => [html`<span class="mono">${key}</span>`, formatValue(before), formatValue(after)]);
   return html`<div class="replayed">
     <p class=${`notice ${result.changed ? "" : "good"}`}><${Icon} name=${result.changed ? "info" : "check"} />
       <span>${t(result.changed ? "replay.changed" : "replay.same")} <a href=${`/traces/${result.trace_id}`}>${t("replay.trace")}</a></span></p>

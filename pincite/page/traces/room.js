@@ -1,4 +1,4 @@
-// Traces: what each request did, stage by stage; a list of them, or one.
+// Traces: the list, or one trace with its stages.
 import { html } from "../common/html.js";
 import { List } from "./list.js";
 import { Trace } from "./trace.js";

@@ -1,11 +1,11 @@
-// One span: how it went, what it counted, and the passages it had in hand.
+// One span: result, attributes and passages.
 import { useState } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
 import { Loaded } from "../parts/loaded.js";
 import { get } from "../common/api.js";
 import { html } from "../common/html.js";
 import { useLoad } from "../common/load.js";
-import { told } from "../common/values.js";
+import { formatValue } from "../common/values.js";
 import { number, t } from "../common/words.js";
 
 export function Span({ span, close }) {
@@ -17,14 +17,14 @@ export function Span({ span, close }) {
     <dl class="facts">
       <div><dt>${t("trace.started")}</dt><dd>${number(span.started_ms, 2)} ms</dd></div>
       <div><dt>${t("trace.took")}</dt><dd>${number(span.duration_ms, 2)} ms</dd></div>
-      ${Object.entries(facts).map(([name, value]) => html`<div key=${name}><dt class="mono">${name}</dt><dd>${told(value)}</dd></div>`)}
+      ${Object.entries(facts).map(([name, value]) => html`<div key=${name}><dt class="mono">${name}</dt><dd>${formatValue(value)}</dd></div>`)}
     </dl>
     ${Array.isArray(hits) && html`<h4>${t("trace.passages", { count: hits.length })}</h4>
       <ol class="passages">${hits.map(([id, score]) => html`<${Passage} key=${id} id=${id} score=${score} />`)}</ol>`}
   </aside>`;
 }
 
-/** A passage by its id; its text is fetched when it is opened, as far as one may still read it. */
+/** A passage by its id; its text is loaded when it is opened, if the user may still read it. */
 export function Passage({ id, score }) {
   const [open, setOpen] = useState(false);
   return html`<li><details onToggle=${(event) => setOpen(event.target.open)}>
@@ -40,7 +40,7 @@ function Text({ id }) {
     : html`<p class="muted small">${t("trace.passage.gone")}</p>`}</${Loaded}>`;
 }
 
-/** A passage's text: its id is document, version and ordinal, and a list can begin after any ordinal. */
+/** Load the text of a passage; its id consists of document, version and ordinal. */
 async function passageOf(id) {
   const [document, version, ordinal] = id.split(".");
   const before = Number(ordinal) - 1;

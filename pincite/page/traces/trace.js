@@ -1,10 +1,10 @@
-// One request: when, how long, how it ended; its spans, its words where they were kept, and asking it again.
+// One trace: time, duration, status, spans, stored text, and replay.
 import { Icon } from "../parts/icon.js";
 import { Loaded } from "../parts/loaded.js";
 import { get } from "../common/api.js";
 import { html } from "../common/html.js";
 import { useLoad } from "../common/load.js";
-import { told } from "../common/values.js";
+import { formatValue } from "../common/values.js";
 import { moment, number, percent, t } from "../common/words.js";
 import { Status } from "./list.js";
 import { Replay } from "./replay.js";
@@ -42,7 +42,7 @@ function Told({ trace, own }) {
     ${own && ASKED.includes(trace.kind) && html`<${Replay} trace=${trace} />`}`;
 }
 
-/** What was asked, shown to the model and answered, where that was kept. */
+/** The stored text of a request: question, prompt and answer. */
 function Words({ content, own }) {
   if (!content) return html`<h2>${t("trace.words")}</h2><p class="notice">
     <${Icon} name="lock" />${t(own ? "trace.words.none" : "trace.words.others")}</p>`;
@@ -60,5 +60,5 @@ function Pairs({ title, pairs }) {
   if (!list.length) return null;
   return html`<details class="pairs"><summary><h2>${title}</h2> <span class="count">${list.length}</span></summary>
     <dl class="facts wide">${list.map(([key, value]) => html`<div key=${key}><dt class="mono">${key}</dt>
-      <dd>${told(value)}</dd></div>`)}</dl></details>`;
+      <dd>${formatValue(value)}</dd></div>`)}</dl></details>`;
 }

@@ -1,4 +1,4 @@
-// The spans of a request as bars on one time line: what belongs to what, what waited for what, where the time went.
+// The spans of a request as bars on a time line.
 import { useRef, useState } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
 import { html } from "../common/html.js";
@@ -38,13 +38,13 @@ export function Waterfall({ spans, total }) {
   </div>`;
 }
 
-/** A span in words. */
+/** The text description of a span. */
 function spoken(span) {
   const told = t("trace.span", { name: span.name, ms: number(span.duration_ms, 2), start: number(span.started_ms, 2) });
   return span.error ? `${told}, ${t("traces.failed")}` : told;
 }
 
-/** How deep each span lies below the request. */
+/** The depth of each span in the tree. */
 export function depthsOf(spans) {
   const depths = new Map();
   for (const span of spans) depths.set(span.id, span.parent_id === null ? 0 : (depths.get(span.parent_id) ?? 0) + 1);

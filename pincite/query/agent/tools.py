@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from pincite.config.messages import describe_error, nearest
+from pincite.config.messages import describe_error, did_you_mean
 from pincite.core.documents.document import ReadRequest
 from pincite.core.protocols import Opened
 from pincite.core.query.hits import Hit
@@ -185,7 +185,7 @@ async def use(call: ToolCall, backend: ToolBackend) -> Result:
     if kind is None:
         known = ", ".join(backend.tools)
         return Result(
-            f"there is no tool '{call.name[:100]}'{nearest(call.name[:100], backend.tools)}; there are: {known}",
+            f"there is no tool '{call.name[:100]}'{did_you_mean(call.name[:100], backend.tools)}; there are: {known}",
             failed=True,
         )
     if len(call.arguments) > MAX_ARGUMENT_CHARS:

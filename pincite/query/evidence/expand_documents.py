@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pincite.core.query.hits import Hit
 from pincite.core.query.plan import Plan
 from pincite.core.run import Run
-from pincite.models.calibration import WORDS_ALONE, known
+from pincite.models.calibration import LEXICAL_ONLY, known_calibration
 from pincite.query.evidence.relevance_filter import strength
 from pincite.query.rank.diversity import dedupe
 from pincite.query.rank.rank import NEVER_SHOWN
@@ -25,7 +25,7 @@ async def document_expansion(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[
     had = {hit.chunk.key for hit in hits}
     new = [match.key for match in near if match.key not in had]
     fetched = await run.kit.index.fetch(new, [vector], scope=run.scope, filters=filters)
-    calibration, last = known(run.kit.embedder) or WORDS_ALONE, hits[-1].score
+    calibration, last = known_calibration(run.kit.embedder) or LEXICAL_ONLY, hits[-1].score
     found = list[Hit]()
     for key in new:
         chunk = fetched.chunks.get(key)

@@ -10,7 +10,7 @@ from pincite.core.query.hits import Hit, RetrievedChunk
 from pincite.core.query.prompt import Draft, Quote
 from pincite.core.run import Run
 from pincite.errors import Unavailable
-from pincite.models.calibration import WORDS_ALONE, known, learn, likened
+from pincite.models.calibration import LEXICAL_ONLY, known_calibration, learn_calibration, to_fitted_scale
 from pincite.query.citations.claims import Claim, claims_of
 from pincite.query.citations.marks import CitationMark, normalise_marks
 from pincite.query.ground.support import SUPPORTED, SupportVerdict, decide, judge, nearest, settled
@@ -130,13 +130,15 @@ async def _by_meaning(
         return decided
     chunks = {pair: sources[pair[1] - 1].chunk for pair in unsure}
     try:
-        calibration = known(run.kit.embedder) or await learn(run.kit.embedder)
+        calibration = known_calibration(run.kit.embedder) or await learn_calibration(run.kit.embedder)
         cosines = await _cosines(run, [(claims[pair[0]].text, _told(chunks[pair], verdicts[pair])) for pair in unsure])
     except Unavailable as error:
         run.degrade("grounding", f"claims were compared with their sources by words alone: {error}")
-        calibration, cosines = WORDS_ALONE, [0.0] * len(unsure)
+        calibration, cosines = LEXICAL_ONLY, [0.0] * len(unsure)
     for pair, cosine in zip(unsure, cosines, strict=True):
-        decided[pair] = _decided(verdicts[pair], claims[pair[0]].text, chunks[pair], likened(calibration, cosine))
+        decided[pair] = _decided(
+            verdicts[pair], claims[pair[0]].text, chunks[pair], to_fitted_scale(calibration, cosine)
+        )
     return decided
 
 

@@ -9,7 +9,7 @@ from pincite.core.query.hits import Evidence, RetrievedChunk
 from pincite.core.query.plan import Plan
 from pincite.core.run import Run
 from pincite.errors import Unavailable
-from pincite.models.calibration import known, learn
+from pincite.models.calibration import known_calibration, learn_calibration
 from pincite.query.rank.relevance import relevance
 from pincite.text.sentences import sentences
 from pincite.text.terms import question_language, terms, words
@@ -43,7 +43,7 @@ async def suggested_questions(
 async def _answerable(run: Run, plan: Plan, questions: Sequence[str]) -> tuple[str, ...]:
     """Those that the same documents say something relevant about, by meaning and by words."""
     try:
-        calibration = known(run.kit.embedder) or await learn(run.kit.embedder)
+        calibration = known_calibration(run.kit.embedder) or await learn_calibration(run.kit.embedder)
         vectors = await run.embed(questions)
         near = [
             await run.kit.index.dense(vector, scope=run.scope, filters=plan.question.filters, limit=NEAREST)

@@ -11,7 +11,7 @@ from pincite.core.query.hits import Adjustment, Hit
 from pincite.core.query.plan import Plan
 from pincite.core.run import Run
 from pincite.errors import ProviderError, Unavailable
-from pincite.models.calibration import WORDS_ALONE, Calibration, known, learn
+from pincite.models.calibration import LEXICAL_ONLY, Calibration, known_calibration, learn_calibration
 from pincite.query.rank.diversity import dedupe, diversifies, mmr
 from pincite.query.rank.relevance import has_cosines, relevance
 
@@ -29,7 +29,7 @@ async def ranking(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
         ordered = [hit for hit in ordered if hit.similarity >= plan.question.min_score]
     elif plan.question.min_score is not None:
         run.degrade("ranking", "min_score was not applied: without the embedder there is no similarity")
-    calibration = await _calibration(run) if embedded else WORDS_ALONE
+    calibration = await _calibration(run) if embedded else LEXICAL_ONLY
     at_hand = len(ordered) <= FEW  # changing threads takes longer than so little
     ordered = cap_per_owner(ordered, run.settings.rag.max_per_owner, run.caller.person)
     choose = partial(_chosen, plan, ordered, run.settings.rag, calibration)
@@ -66,10 +66,10 @@ def cap_per_owner(hits: Sequence[Hit], most: int, asker: str) -> list[Hit]:
 async def _calibration(run: Run) -> Calibration:
     """The embedder's calibration, learned on first use; without the embedder, relevance goes by words."""
     try:
-        return known(run.kit.embedder) or await learn(run.kit.embedder)
+        return known_calibration(run.kit.embedder) or await learn_calibration(run.kit.embedder)
     except Unavailable as error:
         run.degrade("ranking", f"relevance was estimated by words alone: {error}")
-        return WORDS_ALONE
+        return LEXICAL_ONLY
 
 
 def reranks(run: Run, plan: Plan, hits: Sequence[Hit]) -> bool:

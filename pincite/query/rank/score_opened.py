@@ -6,14 +6,14 @@ from pincite.core.query.hits import Hit, RetrievedChunk
 from pincite.core.query.plan import Plan
 from pincite.core.run import Run
 from pincite.errors import Unavailable
-from pincite.models.calibration import WORDS_ALONE, known
+from pincite.models.calibration import LEXICAL_ONLY, known_calibration
 from pincite.query.rank.relevance import has_cosines, relevance
 
 
 async def passage_scoring(run: Run, plan: Plan, passages: Sequence[RetrievedChunk]) -> list[Hit]:
     """The passages in their order, each with its cosine and its relevance to the question; without vectors, by words."""
     cosines = await _cosines(run, plan, passages)
-    calibration = (known(run.kit.embedder) if cosines and has_cosines(run) else None) or WORDS_ALONE
+    calibration = (known_calibration(run.kit.embedder) if cosines and has_cosines(run) else None) or LEXICAL_ONLY
     weighed = []
     for chunk in passages:
         cosine = cosines.get(chunk.key, 0.0)

@@ -91,7 +91,7 @@ def test_an_error_of_a_run_is_stored(live_server: LiveServer) -> None:
     with live_server.stranger() as stranger:  # who has no documents
         failed = ended(stranger, started(stranger))
         assert failed["status"] == "failed"
-        assert "no question could be made" in failed["error"]
+        assert "no question could be generated" in failed["error"]
         assert stranger.get("/api/v1/evaluation-sets").json()["items"] == []
 
 

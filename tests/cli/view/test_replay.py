@@ -6,7 +6,7 @@ import pytest
 
 from pincite.cli.view.replay import print_replay
 from pincite.core.traces import TraceOutcome
-from pincite.tracing.replay import Replay, moves, word_changes
+from pincite.tracing.replay import Replay, rank_changes, word_changes
 
 from .makers import seen
 from .test_traces import trace
@@ -17,7 +17,9 @@ REPLAY = Replay(
     BEFORE,
     AFTER,
     {"rag.fusion": ("relative_score", "rrf")},
-    moves([("d1.v.0", 0.9), ("d1.v.1", 0.8), ("d2.v.7", 0.7)], [("d1.v.1", 0.03), ("d1.v.0", 0.02), ("d3.v.0", 0.01)]),
+    rank_changes(
+        [("d1.v.0", 0.9), ("d1.v.1", 0.8), ("d2.v.7", 0.7)], [("d1.v.1", 0.03), ("d1.v.0", 0.02), ("d3.v.0", 0.01)]
+    ),
     tuple(word_changes("Cats sleep. [Source 1]", "Cats purr. [Source 1]")),
 )
 TITLES = {"d1": "Cats", "d3": "Dogs \x1b[31m"}

@@ -10,7 +10,7 @@ from pincite.core.documents.document import AddedAll, Progress, ReadRequest, Upl
 from pincite.engine.connectors.web_import import WebImporter, in_unicode, is_address, place_of
 from pincite.errors import Invalid, NotAllowed
 from pincite.outbound.fetch import Fetched
-from pincite.outbound.url_policy import Rules
+from pincite.outbound.url_policy import UrlPolicy
 from pincite.text.sentences import normalise
 from tests.model_server import ModelServer, Reply, model_server
 
@@ -176,7 +176,7 @@ def test_it_is_off_by_default_and_says_which_setting_turns_it_on(open_pincite: O
 
 
 def fetched(url: str, mime: str = "text/html", data: bytes = b"", charset: str = "") -> Fetched:
-    return Fetched(Rules().parse(url), data, mime, charset)
+    return Fetched(UrlPolicy().parse(url), data, mime, charset)
 
 
 @pytest.mark.parametrize(

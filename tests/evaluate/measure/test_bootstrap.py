@@ -44,7 +44,7 @@ def test_no_and_one_question_have_a_mean_too() -> None:
 def test_many_questions_are_drawn_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     values = np.random.default_rng(3).uniform(0, 1, 50).tolist()
     whole = bootstrap.mean(values)
-    monkeypatch.setattr(bootstrap, "AT_ONCE", 500)
+    monkeypatch.setattr(bootstrap, "MAX_DRAWS_IN_MEMORY", 500)
     parts = bootstrap.mean(values)
     assert parts.value == whole.value
     assert parts.low == pytest.approx(whole.low, abs=0.01)

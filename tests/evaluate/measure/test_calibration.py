@@ -3,7 +3,7 @@
 import pytest
 
 from pincite.core.evaluations import EvaluationOutcome
-from pincite.evaluate.measure.calibration import binned, calibration_error, reliability, share
+from pincite.evaluate.measure.calibration import calibration_error, reliability, to_bins, wilson_interval
 
 
 def test_first_passages_rated_alike_are_counted_together() -> None:
@@ -20,13 +20,13 @@ def test_a_run_that_kept_no_relevances_has_no_bins() -> None:
 
 
 def test_the_interval_of_a_share_is_wilsons() -> None:
-    found = share(8, 10)
+    found = wilson_interval(8, 10)
     assert (found.value, round(found.low, 4), round(found.high, 4)) == (0.8, 0.4902, 0.9433)
-    assert (share(0, 3).low, share(3, 3).high) == (0.0, 1.0)
-    assert share(3, 3).low == pytest.approx(0.4385, abs=1e-4)
+    assert (wilson_interval(0, 3).low, wilson_interval(3, 3).high) == (0.0, 1.0)
+    assert wilson_interval(3, 3).low == pytest.approx(0.4385, abs=1e-4)
 
 
 def test_the_error_is_the_weighted_distance_from_what_was_predicted() -> None:
-    bins = binned([(0.9, True), (0.9, True), (0.9, False), (0.1, False)])
+    bins = to_bins([(0.9, True), (0.9, True), (0.9, False), (0.1, False)])
     assert calibration_error(bins) == pytest.approx((3 * (0.9 - 2 / 3) + 0.1) / 4)
     assert calibration_error(()) == 0.0

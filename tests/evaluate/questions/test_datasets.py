@@ -42,10 +42,10 @@ def test_questions_without_anything_relevant_are_not_asked(tmp_path: Path) -> No
     [
         ("corpus.jsonl", "{nonsense", "line 1 of .*corpus.jsonl is not JSON"),
         ("corpus.jsonl", "[1]\n", "not a JSON object"),
-        ("corpus.jsonl", '{"_id": "a"}\n', "no 'text'"),
+        ("corpus.jsonl", '{"_id": "a"}\n', "no text in 'text'"),
         ("queries.jsonl", "", "0 judged questions"),
         ("qrels.tsv", "q1\tcat\t1\nq1 cat 1\n", "line 2 of .*qrels.tsv"),
-        ("qrels.tsv", "q1\tcat\t1\nq1\tcat\thigh\n", "whole number"),
+        ("qrels.tsv", "q1\tcat\t1\nq1\tcat\thigh\n", "an integer"),
     ],
 )
 def test_a_broken_set_is_told_with_its_line(tmp_path: Path, name: str, text: str, told: str) -> None:

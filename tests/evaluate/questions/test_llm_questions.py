@@ -8,7 +8,7 @@ import pytest
 from pincite.core.query.prompt import Prompt, StreamPart
 from pincite.errors import ProviderBusy
 from pincite.evaluate.questions import llm_questions
-from pincite.evaluate.questions.llm_questions import Written, usable, write_questions
+from pincite.evaluate.questions.llm_questions import WrittenQuestions, is_usable, write_questions
 from tests.evaluate.questions.test_rule_questions import GERMAN, passage
 
 
@@ -30,7 +30,7 @@ class Writer:
             yield StreamPart(part)
 
 
-def written(llm: Writer, count: int, passages: int = 1) -> Written:
+def written(llm: Writer, count: int, passages: int = 1) -> WrittenQuestions:
     library = [passage(number=number) for number in range(passages)]
     return asyncio.run(write_questions(llm, library, count, 0, lambda _number: None))
 
@@ -61,7 +61,7 @@ def test_a_call_that_fails_is_passed_over_and_told() -> None:
 def test_a_model_that_keeps_failing_is_left_alone() -> None:
     llm = Writer(ProviderBusy("down"))
     result = written(llm, 100, passages=100)
-    assert len(llm.asked) == llm_questions.GIVEN_UP
+    assert len(llm.asked) == llm_questions.MAX_CONSECUTIVE_FAILURES
     assert result.questions == ()
 
 
@@ -71,21 +71,25 @@ def test_a_model_that_takes_too_long_is_a_failed_call(monkeypatch: pytest.Monkey
             await asyncio.Event().wait()
             yield StreamPart("never")
 
-    monkeypatch.setattr(llm_questions, "LONGEST_S", 0.05)
+    monkeypatch.setattr(llm_questions, "CALL_TIMEOUT_S", 0.05)
     assert "longer than" in written(Slow("x"), 1).notes[0]
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "", "The refractometer measures light.", "What does the passage say about the boiler?",
-        "Was misst das Gerät, und wer hat den boiler repariert?", "Why is the sky blue?", "Who " + "boiler " * 60 + "?",
+        "",
+        "The refractometer measures light.",
+        "What does the passage say about the boiler?",
+        "Was misst das Gerät, und wer hat den boiler repariert?",
+        "Why is the sky blue?",
+        "Who " + "boiler " * 60 + "?",
     ],
-)  # fmt: skip
+)
 def test_what_is_no_question_about_the_passage_in_its_language_is_not_used(text: str) -> None:
-    assert not usable(text, passage())
+    assert not is_usable(text, passage())
 
 
 def test_a_german_passage_takes_a_german_question() -> None:
-    assert usable("Was wird im Sudhaus gekocht?", passage(GERMAN, language="de"))
-    assert "1 of its questions could not be used" in written(Writer("nonsense"), 1).notes
+    assert is_usable("Was wird im Sudhaus gekocht?", passage(GERMAN, language="de"))
+    assert "1 of the generated questions were unusable" in written(Writer("nonsense"), 1).notes

@@ -11,7 +11,14 @@ from pincite.config.settings import Settings
 from pincite.core.evaluations import Evaluation, EvaluationSet, Place, SetQuestion
 from pincite.engine.app import AsyncPincite
 from pincite.errors import Invalid, NotFound
-from pincite.evaluate.questions.own_documents import EvalRequest, change, make_set, rank_of, run_set, settings_to_try
+from pincite.evaluate.questions.own_documents import (
+    EvalRequest,
+    compare_runs,
+    make_set,
+    rank_of,
+    run_set,
+    settings_to_try,
+)
 from pincite.providers.scripted import Options, ScriptedLLM
 from tests.builders import answering, hit
 
@@ -85,10 +92,10 @@ def test_a_run_is_kept_and_the_next_one_knows_what_changed(library: Callable[...
         assert await pincite.services.evaluations.get(scope, first.id) == first
         meaning = await run_set(pincite, questions, settings_to_try(pincite.settings, {"rag.alpha": 1}), report=silent)
         assert await pincite.services.evaluations.previous_run(scope, meaning) == first
-        told = change(first, meaning)
+        told = compare_runs(first, meaning)
         assert told.questions == 30
         assert told.measures["nDCG@10"].verdict == "worse"  # the scripted embedder knows no meaning
-        assert change(first, first).measures["nDCG@10"].value == 0.0
+        assert compare_runs(first, first).measures["nDCG@10"].value == 0.0
 
     library(test)
 
@@ -111,7 +118,7 @@ def test_questions_of_a_removed_document_are_gone_and_those_of_a_new_version_are
         assert not any(one.current for one in stale.questions)
         return await run_set(pincite, stale, pincite.settings, report=silent)
 
-    with pytest.raises(Invalid, match="make a new one"):
+    with pytest.raises(Invalid, match="create a new set"):
         library(test)
 
 
@@ -122,7 +129,7 @@ def test_an_empty_library_has_nothing_to_ask(open_pincite: Callable[..., Any]) -
                 await pincite.services.evaluations.get_set(await pincite.scope())
             await make_set(pincite, EvalRequest(), report=silent)
 
-    with pytest.raises(Invalid, match="no question could be made from 0 passages"):
+    with pytest.raises(Invalid, match="no question could be generated from 0 passages"):
         asyncio.run(main())
 
 

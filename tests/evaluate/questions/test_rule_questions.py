@@ -21,9 +21,17 @@ def passage(text: str = ENGLISH, number: int = 0, **more: object) -> Sampled:
     """A passage of a document of its own."""
     start = 100
     whole = Sampled(
-        f"doc{number}", "v1", "Brewery Handbook", 3, text, start, start + len(text), ("Brewery Handbook", "Copper work"),
-        "en", "prose",
-    )  # fmt: skip
+        f"doc{number}",
+        "v1",
+        "Brewery Handbook",
+        3,
+        text,
+        start,
+        start + len(text),
+        ("Brewery Handbook", "Copper work"),
+        "en",
+        "prose",
+    )
     return replace(whole, **more)  # type: ignore[arg-type]
 
 

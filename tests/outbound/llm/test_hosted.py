@@ -6,7 +6,7 @@ from pincite.core.protocols import Offered
 from pincite.core.query.prompt import Message, Prompt, StreamPart
 from pincite.core.query.question import Sampling
 from pincite.outbound.client import Server
-from pincite.outbound.llm.hosted import Options, Order, ServedLLM
+from pincite.outbound.llm.hosted import CompletionRequest, Options, ServedLLM
 
 
 class Echo(ServedLLM):
@@ -14,12 +14,12 @@ class Echo(ServedLLM):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(Options(**options), Server("http://127.0.0.1:9", "llm", 1.0))
-        self.orders: list[Order] = []
+        self.orders: list[CompletionRequest] = []
 
     async def list_models(self) -> list[Offered]:
         return [Offered("first"), Offered("second")]
 
-    def _body(self, order: Order) -> dict[str, Any]:
+    def _body(self, order: CompletionRequest) -> dict[str, Any]:
         self.orders.append(order)
         return {}
 
@@ -27,8 +27,8 @@ class Echo(ServedLLM):
         yield StreamPart("x", finish_reason="stop")
 
 
-def ordered(wish: Sampling = Sampling(), **options: Any) -> Order:  # noqa: B008
-    async def go() -> Order:
+def ordered(wish: Sampling = Sampling(), **options: Any) -> CompletionRequest:  # noqa: B008
+    async def go() -> CompletionRequest:
         llm = Echo(**options)
         async for _ in llm.write(Prompt("q", (Message("user", "q"),), (), 1, wish)):
             pass

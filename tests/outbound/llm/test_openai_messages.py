@@ -17,10 +17,19 @@ def test_messages_calls_results_and_pictures_are_put_as_openai_does() -> None:
     url = f"data:image/png;base64,{base64.b64encode(b'abc').decode()}"
     assert told == [
         {"role": "system", "content": "s"},
-        {"role": "user", "content": [{"type": "text", "text": "What is this?"}, {"type": "image_url", "image_url": {"url": url}}]},
-        {"role": "assistant", "content": None, "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "rag_search", "arguments": CALL.arguments}}]},
+        {
+            "role": "user",
+            "content": [{"type": "text", "text": "What is this?"}, {"type": "image_url", "image_url": {"url": url}}],
+        },
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [
+                {"id": "c1", "type": "function", "function": {"name": "rag_search", "arguments": CALL.arguments}}
+            ],
+        },
         {"role": "tool", "content": "1 passage", "tool_call_id": "c1"},
-    ]  # fmt: skip
+    ]
 
 
 def test_tools_are_functions() -> None:
@@ -31,7 +40,8 @@ def test_tools_are_functions() -> None:
 
 def test_calls_are_told_with_the_end_and_not_before() -> None:
     calls = Calls()
-    begun = {"choices": [{"delta": {"tool_calls": [{"index": 0, "id": "c1", "function": {"name": "rag_search", "arguments": '{"queries": '}}]}}]}  # fmt: skip
+    function = {"name": "rag_search", "arguments": '{"queries": '}
+    begun = {"choices": [{"delta": {"tool_calls": [{"index": 0, "id": "c1", "function": function}]}}]}
     more = {"choices": [{"delta": {"tool_calls": [{"index": 0, "function": {"arguments": '["a"]}'}}]}}]}
     end = {
         "choices": [{"delta": {}, "finish_reason": "tool_calls"}],

@@ -1,7 +1,7 @@
 import pytest
 
 from pincite.core.query.tools import ToolCall
-from pincite.outbound.llm.tool_calls import MOST_ARGUMENTS, MOST_CALLS, Calls, arguments_of
+from pincite.outbound.llm.tool_calls import MAX_ARGUMENT_CHARS, MAX_CALLS, Calls, arguments_of
 
 
 def test_a_call_that_comes_in_pieces_is_put_together() -> None:
@@ -33,8 +33,8 @@ def test_no_more_is_kept_than_shows_that_it_was_too_much() -> None:
         calls.add(0, "a", "rag_search", "x" * 10_000)
     for index in range(1, 100):
         calls.add(index, None, "fly", "{}")
-    assert len(calls.whole()) == MOST_CALLS
-    assert len(calls.whole()[0].arguments) == MOST_ARGUMENTS + 1
+    assert len(calls.whole()) == MAX_CALLS
+    assert len(calls.whole()[0].arguments) == MAX_ARGUMENT_CHARS + 1
     assert calls.characters == 200_000 + 2 * 99
 
 

@@ -12,7 +12,7 @@ from pincite.core.query.hits import Hit
 from pincite.core.query.plan import Hints, Plan, QuestionAnalysis
 from pincite.core.run import Run
 from pincite.errors import ProviderError
-from pincite.models.calibration import WORDS_ALONE
+from pincite.models.calibration import LEXICAL_ONLY
 from pincite.providers.scripted import Options, ScriptedEmbedder
 from pincite.query.rank.rank import cap_per_owner, penalised, ranking, reranking, reranks
 from pincite.query.rank.relevance import relevance
@@ -149,7 +149,7 @@ def test_where_it_cannot_be_asked_relevance_comes_from_words_and_that_is_noted(m
     run = make_run(embedder=embedder)
     best = in_order(run)[0]
     assert [note.stage for note in run.degraded] == ["ranking"]
-    assert best.relevance == relevance(["cats"], best.chunk, 0.0, WORDS_ALONE)
+    assert best.relevance == relevance(["cats"], best.chunk, 0.0, LEXICAL_ONLY)
 
 
 def test_nobody_else_fills_what_is_found_alone() -> None:

@@ -1,4 +1,4 @@
-from pincite.models.calibration import FITTED, WORDS_ALONE
+from pincite.models.calibration import FITTED, LEXICAL_ONLY
 from pincite.query.rank.relevance import chunk_terms, coverage, relevance
 from tests.builders import found
 
@@ -11,7 +11,7 @@ def test_more_of_the_questions_words_make_a_passage_more_relevant() -> None:
 def test_a_nearer_passage_is_more_relevant() -> None:
     passage = found("Cats purr.")
     assert relevance(["cats"], passage, 0.8, FITTED) > relevance(["cats"], passage, 0.2, FITTED)
-    assert 0 <= relevance(["cats"], passage, 0.5, WORDS_ALONE) <= 1
+    assert 0 <= relevance(["cats"], passage, 0.5, LEXICAL_ONLY) <= 1
 
 
 def test_title_and_headings_count_as_held() -> None:
@@ -25,4 +25,4 @@ def test_a_question_without_words_is_covered_by_nothing() -> None:
 
 def test_by_words_alone_the_cosine_counts_for_nothing() -> None:
     passage = found("Cats purr.")
-    assert relevance(["cats"], passage, 0.9, WORDS_ALONE) == relevance(["cats"], passage, -0.9, WORDS_ALONE)
+    assert relevance(["cats"], passage, 0.9, LEXICAL_ONLY) == relevance(["cats"], passage, -0.9, LEXICAL_ONLY)
