@@ -72,7 +72,9 @@ def test_a_document_and_a_folder_are_shared(pincite: Call, papers: Path) -> None
     assert (
         pincite("share", "shared", "--folder", "--inherit").out == "shared: inherits the access of the folder above\n"
     )
-    assert "--inherit cannot be combined with" in pincite("share", document["id"], "--inherit", "--everyone").failed_with(2)
+    assert "--inherit cannot be combined with" in pincite(
+        "share", document["id"], "--inherit", "--everyone"
+    ).failed_with(2)
     assert "there is no user 'nobody'" in pincite("share", document["id"], "--user", "nobody").failed_with(2)
     assert pincite("group", "leave", "readers", "emil", "--json").json["members"] == []
     assert pincite("group", "remove", "readers").out == "removed readers\n"
