@@ -20,7 +20,7 @@ def register(app: typer.Typer) -> None:
 
 async def create(
     context: CommandContext,
-    name: Annotated[str, typer.Option("--name", metavar="N", help="What the key is for.", show_default=False)],
+    name: Annotated[str, typer.Option("--name", metavar="N", help="Purpose of the key.", show_default=False)],
     user: Annotated[str | None, typer.Option("--user", metavar="U", help="The user of the key; default: you.")] = None,
     role: Annotated[
         str | None,
