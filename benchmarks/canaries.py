@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from tests.api.door import Door
-from tests.hostile.sweep import REQUEST_MAKERS, OWNER, ROLES, leaks, requests, world
+from tests.hostile.sweep import OWNER, REQUEST_MAKERS, ROLES, leaks, requests, world
 
 
 def main() -> None:
