@@ -31,7 +31,7 @@ _IDENTITY: Matrix = (1, 0, 0, 1, 0, 0)
 def find_rules(
     page: Any, seen: Callable[[float, float, float, float], Box]
 ) -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
-    """The horizontal and vertical rules of a page; `seen` maps a rectangle to the displayed page. Empty for drawings."""
+    """The horizontal and vertical rules of a page, none for a drawing; `seen` maps a rectangle to the displayed page."""
     across: list[Rule] = []
     down: list[Rule] = []
     for line in _lines(page):
