@@ -50,13 +50,13 @@ class ShareLinks:
 
     async def open(self, scope: Scope, link: str) -> SharedAnswer:
         """Return the shared answer as this reader may see it; the same `NotFound` for an unknown or expired link."""
-        return await self._shown(scope, _hash(link))
+        return await self._shared_answer(scope, _hash(link))
 
     async def show(self, scope: Scope, share_id: str) -> SharedAnswer:
         """Return the shared answer of an own link by the link's id."""
         mine = "select hash from share where id = %(id)s and owner = me()"
         [found] = await self._database.run_batch(scope.person, mine, values={"id": share_id})
-        return await self._shown(scope, found[0][0] if found else b"")
+        return await self._shared_answer(scope, found[0][0] if found else b"")
 
     async def remove(self, scope: Scope, named: str) -> str:
         """Remove a share, named by its link or its id, and return the id; only its owner or an administrator may."""
@@ -71,7 +71,7 @@ class ShareLinks:
         """Remove expired links."""
         await self._database.run_batch("", "select forget_expired_shares()", values={})
 
-    async def _shown(self, scope: Scope, hashed: bytes) -> SharedAnswer:
+    async def _shared_answer(self, scope: Scope, hashed: bytes) -> SharedAnswer:
         [found] = await self._database.run_batch(
             scope.person, "select * from shared_turn(%(hash)s)", values={"hash": hashed}
         )

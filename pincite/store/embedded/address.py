@@ -45,9 +45,7 @@ def prepare(cluster: Cluster, folder: Path) -> None:
     if os.path.lexists(folder):
         found = folder.lstat()
         if not stat.S_ISDIR(found.st_mode) or found.st_uid not in (cluster.account.uid, os.geteuid()):
-            raise DataFolderError(
-                f"{folder} should be a folder of the embedded database, but belongs to another: remove it"
-            )
+            raise DataFolderError(f"{folder} is not a folder of the embedded database: remove it")
         shutil.rmtree(folder)
     folder.mkdir(0o700)
     cluster.account.give_folder(folder)

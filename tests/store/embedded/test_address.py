@@ -78,7 +78,7 @@ def test_a_symlink_or_file_is_refused_as_socket_folder(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
     (tmp_path / "file").write_text("")
     for name in ("link", "file"):
-        with pytest.raises(DataFolderError, match="another's: remove it"):
+        with pytest.raises(DataFolderError, match="is not a folder of the embedded database: remove it"):
             address.prepare(cluster_in(tmp_path), tmp_path / name)
         assert not address.is_reachable(cluster_in(tmp_path), tmp_path / name)
 
@@ -92,5 +92,5 @@ def test_another_users_folder_is_not_taken(tmp_path: Path) -> None:
         trap.bind(str(folder / ".s.PGSQL.5432"))
         trap.listen()
         assert not address.is_reachable(cluster_in(tmp_path), folder)
-    with pytest.raises(DataFolderError, match="another's: remove it"):
+    with pytest.raises(DataFolderError, match="is not a folder of the embedded database: remove it"):
         address.prepare(cluster_in(tmp_path), folder)
