@@ -42,11 +42,11 @@ def test_questions_are_asked_in_order_with_the_settings_given(open_pincite: Call
 @pytest.mark.parametrize(
     ("candidates", "top_k", "expected"), [(100, 10, 100), (20, 5, 20), (5, 10, 10), (1000, 10, 100)]
 )
-def test_looking_deeper_never_widens_the_search_itself(candidates: int, top_k: int, expected: int) -> None:
+def test_the_search_depth_is_limited_to_the_candidates(candidates: int, top_k: int, expected: int) -> None:
     assert search_depth(with_values(Settings(), {"rag.candidates": candidates, "rag.top_k": top_k})) == expected
 
 
-def test_what_was_missing_is_told_once_with_how_often() -> None:
+def test_notes_are_deduplicated_with_their_count() -> None:
     assert count_notes(["a", "b", "a"]) == ("a (2 times)", "b")
 
 

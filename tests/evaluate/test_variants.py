@@ -9,7 +9,7 @@ from pincite.evaluate.variants import UNCHANGED, read_variants
 BASE = Settings()
 
 
-def test_one_thing_alone_is_compared_with_what_is() -> None:
+def test_a_single_variant_is_compared_with_the_unchanged_settings() -> None:
     first, second = read_variants(["rag.alpha=.3"], BASE, {})
     assert (first.name, first.settings.rag.alpha) == (UNCHANGED, 0.5)
     assert (second.name, second.settings.rag.alpha) == ("rag.alpha=.3", 0.3)

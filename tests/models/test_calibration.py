@@ -37,7 +37,7 @@ def test_a_model_whose_cosines_all_lie_high_is_read_on_its_own_scale() -> None:
         assert high.bias + high.cosine * mine == pytest.approx(FITTED.bias + FITTED.cosine * theirs)
 
 
-def test_a_model_that_cannot_tell_what_belongs_together_is_not_listened_to() -> None:
+def test_cosines_that_do_not_separate_pairs_are_ignored() -> None:
     assert scale_calibration(0.5, 0.48) == scale_calibration(0.1, 0.6) == LEXICAL_ONLY
 
 
@@ -48,6 +48,6 @@ def test_what_was_learnt_is_known_from_then_on() -> None:
     assert calibration.cosine > 0
 
 
-def test_nearness_tells_pairs_from_the_rest() -> None:
+def test_mean_cosines_separate_related_from_unrelated_pairs() -> None:
     assert mean_cosines([[1.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [0.6, 0.8]]) == pytest.approx((0.9, 0.3))
     assert len({text for pair in PAIRS for text in pair}) == 2 * len(PAIRS)

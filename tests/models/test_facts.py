@@ -23,7 +23,7 @@ from pincite.models.facts import ModelFacts, ServerModelInfo, facts_of
         ("claude-3-opus", 200_000, 0.7, 0.9),
     ],
 )
-def test_the_table_holds_what_was_promised(model: str, window: int, temperature: float, top_p: float) -> None:
+def test_the_model_table_has_the_expected_values(model: str, window: int, temperature: float, top_p: float) -> None:
     facts = facts_of(model)
     assert (facts.window, facts.temperature, facts.top_p) == (window, temperature, top_p)
     assert facts.quote_first is (model == "llama3.2")
@@ -142,7 +142,7 @@ class Hotel:
         return self.offered
 
 
-def test_nobody_is_asked_where_the_settings_or_the_table_know() -> None:
+def test_the_server_is_not_asked_if_settings_or_table_know() -> None:
     hotel = Hotel(Offered("m", 1000))
     for known in (ServerModelInfo("m", 4000, hotel), ServerModelInfo("gpt-4", 0, hotel)):
         asyncio.run(known.meet())
@@ -159,7 +159,7 @@ def test_a_server_is_asked_once_which_model_it_has_and_what_that_sees() -> None:
     assert hotel.asked == 2
 
 
-def test_a_server_that_does_not_say_is_left_alone_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_does_not_answer_is_not_asked_again_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     hotel = Hotel(Offered("m", 1000))
     hotel.closed = True
     known = ServerModelInfo("", 0, hotel)
@@ -173,7 +173,7 @@ def test_a_server_that_does_not_say_is_left_alone_for_a_while(monkeypatch: pytes
     assert (known.model, known.window) == ("m", 1000)
 
 
-def test_whoever_must_write_asks_all_the_same_and_hears_why_not() -> None:
+def test_writing_asks_the_server_again_and_raises_its_error() -> None:
     hotel = Hotel(Offered("m"))
     hotel.closed = True
     known = ServerModelInfo("", 0, hotel)
@@ -195,7 +195,7 @@ def test_a_server_that_answered_is_not_asked_again_whatever_it_said(monkeypatch:
     assert (known.window, hotel.asked) == (models.DEFAULT_WINDOW, 1)
 
 
-def test_nobody_who_knows_the_models_name_waits_for_another_to_ask() -> None:
+def test_a_known_model_name_does_not_wait_for_discovery() -> None:
     async def go() -> None:
         asked, go_on = asyncio.Event(), asyncio.Event()
 

@@ -27,13 +27,13 @@ def toolbox() -> KitFactory:
     return KitFactory(NO_INDEX, ScriptedEmbedder(Options()))
 
 
-def test_without_a_model_code_answers() -> None:
+def test_without_a_model_the_extractive_answerer_is_used() -> None:
     kit = toolbox().kit(chosen())
     assert kit.llm is kit.extractive
     assert kit.reranker is None
 
 
-def test_a_model_gets_the_policies_around_it_and_its_fallback_behind_it() -> None:
+def test_a_model_gets_its_policies_and_its_fallback() -> None:
     assert isinstance(toolbox().kit(chosen(**SERVER)).llm, ResilientLLM)
     both = chosen(**SERVER, llm__fallback__provider="ollama", llm__fallback__model="llama3.2")
     llm = toolbox().kit(both).llm
@@ -50,7 +50,7 @@ def test_equal_choices_share_a_kit_and_others_do_not() -> None:
     assert box.kit(chosen(**SERVER, llm__api_key="other")) is not one
 
 
-def test_kits_nobody_can_be_using_are_closed_and_others_are_not() -> None:
+def test_only_unused_kits_are_closed() -> None:
     async def go() -> list[str]:
         closed: list[str] = []
         box = toolbox()
@@ -76,14 +76,14 @@ def test_kits_nobody_can_be_using_are_closed_and_others_are_not() -> None:
     assert asyncio.run(go()) == ["short"]
 
 
-def test_a_provider_that_cannot_be_made_is_told_at_once() -> None:
+def test_a_provider_that_cannot_be_created_is_an_immediate_error() -> None:
     with pytest.raises(SettingsError, match="there is no llm called 'nobody'"):
         toolbox().kit(chosen(llm__provider="nobody"))
     with pytest.raises(SettingsError, match=r"llm\.fallback\.base_url"):
         toolbox().kit(chosen(**SERVER, llm__fallback__provider="openai_compatible"))
 
 
-def test_a_reranker_gets_its_settings_and_the_policies_around_it(tmp_path: Path) -> None:
+def test_a_reranker_gets_its_settings_and_policies(tmp_path: Path) -> None:
     server = {"rag__reranker": "rerank_api", "rerank__base_url": "http://ann:hush@127.0.0.1:9"}
     box = toolbox()
     one = box.kit(chosen(**server))
@@ -123,12 +123,12 @@ def test_a_kit_that_needs_a_model_loads_it_in_a_thread_and_once(
     assert loaded[0] is not threading.main_thread()
 
 
-def test_where_a_model_is_told_without_its_login() -> None:
+def test_the_address_of_a_model_is_shown_without_its_login() -> None:
     assert address_of(chosen(**SERVER).llm) == "http://127.0.0.1:9/v1"
     assert address_of(chosen(llm__provider="ollama").llm) == "http://127.0.0.1:11434"
     assert address_of(chosen(llm__provider="nobody").llm) == ""
     assert provider_of(chosen().llm) == "extractive"
 
 
-def test_an_embedder_elsewhere_gets_the_policies_around_it() -> None:
+def test_a_remote_embedder_gets_the_policies() -> None:
     assert isinstance(make_embedder(chosen(embedding__provider="scripted")), ResilientEmbedder)

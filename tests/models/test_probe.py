@@ -26,7 +26,7 @@ def test_why_a_model_does_not_answer_is_told() -> None:
     assert (tried.error, tried.code, tried.first_token_ms) == ("no such model", "provider_error", None)
 
 
-def test_nobody_is_waited_for_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_probe_has_a_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(probe, "PROBE_TIMEOUT_S", 0.1)
     with model_server() as server:
         server.replies["/v1/chat/completions"] = Reply((), hangs=True)

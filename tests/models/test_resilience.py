@@ -64,7 +64,7 @@ def read(source: Callable[[], AsyncGenerator[str, None]]) -> list[str]:
     return asyncio.run(go())
 
 
-def test_what_failed_for_the_moment_is_tried_three_times_more_with_growing_waits() -> None:
+def test_a_temporary_failure_is_retried_three_times_with_backoff() -> None:
     service, t = Service([BUSY]), Time()
     with pytest.raises(ProviderBusy, match="busy; tried 4 times"):
         read(lambda: with_retries(service, "it", RULES, 120, t.clock))
@@ -86,21 +86,21 @@ def test_the_second_try_may_work() -> None:
 
 
 @pytest.mark.parametrize(("asked", "waited"), [(3.0, 3.0), (0.0, 0.0), (60.0, 10.0)])
-def test_a_wait_that_is_asked_for_is_kept_up_to_the_cap(asked: float, waited: float) -> None:
+def test_retry_after_is_respected_up_to_the_cap(asked: float, waited: float) -> None:
     service, t = Service([ProviderBusy("busy", retry_after_s=asked)], ["a"]), Time()
     assert read(lambda: with_retries(service, "it", RULES, 120, t.clock)) == ["a"]
     assert t.waits == [waited]
 
 
 @pytest.mark.parametrize("error", [ProviderRefused("wrong key"), ProviderError("rubbish")])
-def test_what_another_try_would_not_mend_fails_at_once(error: ProviderError) -> None:
+def test_a_permanent_failure_is_not_retried(error: ProviderError) -> None:
     service, t = Service([error]), Time()
     with pytest.raises(ProviderError, match=f"^{error}$"):
         read(lambda: with_retries(service, "it", RULES, 120, t.clock))
     assert (service.calls, t.waits) == (1, [])
 
 
-def test_nothing_is_tried_again_after_the_first_item() -> None:
+def test_there_is_no_retry_after_the_first_item() -> None:
     service, t = Service(["a", BUSY]), Time()
 
     seen: list[str] = []
@@ -139,7 +139,7 @@ def test_no_wait_goes_past_the_questions_deadline() -> None:
         (["a", 30.0, "b"], Timeouts(0.02, 0.1, "llm"), r"took longer than 0\.1 s \(llm\.timeout_s\)"),
     ],
 )
-def test_a_service_that_takes_too_long_is_given_up_and_hung_up(script: Script, timeouts: Timeouts, words: str) -> None:
+def test_a_timeout_closes_the_call(script: Script, timeouts: Timeouts, words: str) -> None:
     service = Service(script)
     with pytest.raises(ProviderError, match=words) as raised:
         read(lambda: with_timeout(service, "it", timeouts))
@@ -173,7 +173,7 @@ def opened(t: Time, service: Service) -> Breaker:
     return breaker
 
 
-def test_after_five_failures_in_a_row_nobody_is_asked_for_thirty_seconds() -> None:
+def test_five_failures_in_a_row_open_the_breaker_for_thirty_seconds() -> None:
     service, t = Service([BUSY]), Time()
     breaker = opened(t, service)
     t.now += 29
@@ -182,7 +182,7 @@ def test_after_five_failures_in_a_row_nobody_is_asked_for_thirty_seconds() -> No
     assert service.calls == 5
 
 
-def test_one_call_tries_it_again_and_the_others_wait_for_what_it_finds() -> None:
+def test_only_one_probe_is_admitted_by_an_open_breaker() -> None:
     service, t = Service(*[[BUSY]] * 5, [0.05, "a"]), Time()
     breaker = opened(t, service)
     t.now += 31
@@ -200,7 +200,7 @@ def test_one_call_tries_it_again_and_the_others_wait_for_what_it_finds() -> None
     assert call(breaker, Service(["b"])) == ["b"]
 
 
-def test_a_try_that_fails_leaves_it_alone_again() -> None:
+def test_a_failed_probe_keeps_the_breaker_open() -> None:
     service, t = Service([BUSY]), Time()
     breaker = opened(t, service)
     t.now += 31
@@ -211,7 +211,7 @@ def test_a_try_that_fails_leaves_it_alone_again() -> None:
     assert service.calls == 6
 
 
-def test_a_try_that_was_cancelled_lets_the_next_one_through() -> None:
+def test_a_cancelled_probe_admits_the_next_one() -> None:
     service, t = Service(*[[BUSY]] * 5, [30.0], ["a"]), Time()
     breaker = opened(t, service)
     t.now += 31
@@ -248,7 +248,7 @@ def test_an_answer_that_breaks_off_is_a_failure_and_no_success() -> None:
         call(breaker, service)
 
 
-def test_with_everything_around_it_a_storm_reaches_the_service_five_times() -> None:
+def test_with_all_policies_a_failing_service_gets_five_calls() -> None:
     service, t = Service([BUSY]), Time()
     policies = Policies("it", RULES, t.clock)
     for _ in range(3):
@@ -258,7 +258,7 @@ def test_with_everything_around_it_a_storm_reaches_the_service_five_times() -> N
     assert t.waits == [1.0, 2.0, 4.0, 1.0]
 
 
-def test_a_call_of_one_value_gets_the_same() -> None:
+def test_a_call_with_one_value_has_the_same_policies() -> None:
     t, calls = Time(), []
 
     async def once() -> int:
@@ -271,7 +271,7 @@ def test_a_call_of_one_value_gets_the_same() -> None:
     assert t.waits == [1.0]
 
 
-def test_whoever_leaves_closes_the_stream_at_the_source() -> None:
+def test_a_cancelled_consumer_closes_the_source() -> None:
     service = Service(["a", "b", "c"])
 
     async def go() -> None:
@@ -282,7 +282,7 @@ def test_whoever_leaves_closes_the_stream_at_the_source() -> None:
     asyncio.run(go())
 
 
-def test_a_further_try_has_only_the_time_the_one_before_left() -> None:
+def test_retries_share_the_timeout() -> None:
     tries = 0
 
     async def service() -> AsyncGenerator[str, None]:

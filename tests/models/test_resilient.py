@@ -72,7 +72,7 @@ def test_a_resilient_model_is_tried_again_until_its_first_word() -> None:
     assert (len(busy.prompts), len(cut.prompts)) == (4, 1)
 
 
-def test_a_resilient_model_is_what_it_was() -> None:
+def test_a_resilient_model_has_the_properties_of_the_inner_model() -> None:
     inner = HostedWriter("a", "x")
     llm = ResilientLLM(inner, policies(), TIMEOUTS)
     assert isinstance(llm, LLM)
@@ -87,7 +87,7 @@ def test_a_resilient_model_is_what_it_was() -> None:
 
 
 @pytest.mark.parametrize("error", [ProviderBusy("down"), ProviderRefused("wrong key"), ProviderError("rubbish")])
-def test_where_the_first_model_gives_nothing_the_other_writes_it_all_and_says_so(error: ProviderError) -> None:
+def test_the_fallback_answers_if_the_first_model_fails(error: ProviderError) -> None:
     other = Writer("spare", "All ", "of it.")
     pieces = written(FallbackLLM(Writer("main", error), other))
     assert "".join(piece.text for piece in pieces) == "All of it."
@@ -103,7 +103,7 @@ def test_a_model_that_has_begun_is_not_replaced() -> None:
     assert other.prompts == []
 
 
-def test_one_that_failed_while_it_was_thinking_is_replaced() -> None:
+def test_a_model_that_fails_while_thinking_is_replaced() -> None:
     class Thinker(Writer):
         async def write(self, prompt: Prompt) -> AsyncIterator[StreamPart]:
             yield StreamPart(thought="hm")
@@ -129,7 +129,7 @@ def test_a_prompt_too_long_for_the_other_is_not_put_to_it() -> None:
     assert other.prompts == []
 
 
-def test_a_pair_of_models_is_known_by_the_first() -> None:
+def test_a_fallback_model_has_the_properties_of_the_first_model() -> None:
     first, other = HostedWriter("main", "x"), Writer("spare")
     llm = FallbackLLM(first, other)
     assert isinstance(llm, Discoverable)
@@ -171,5 +171,5 @@ def test_a_resilient_reranker_scores_and_fails_as_before() -> None:
     asyncio.run(reranker.close())
 
 
-def test_closing_what_holds_nothing_is_nothing() -> None:
+def test_closing_a_service_without_close_does_nothing() -> None:
     asyncio.run(close(None))

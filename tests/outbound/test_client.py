@@ -275,7 +275,7 @@ def test_a_key_is_taken_without_the_line_end_it_was_copied_with_and_only_as_one_
 
 
 @pytest.mark.parametrize("said", [(), (sse({"n": 1}),)])
-def test_whoever_is_cancelled_hangs_up(there: ModelServer, said: tuple[bytes, ...]) -> None:
+def test_a_cancelled_request_closes_the_connection(there: ModelServer, said: tuple[bytes, ...]) -> None:
     """Before the first event as in the middle: the connection is closed, not kept to the end."""
     there.replies["/v1/x"] = Reply(said, hangs=True)
 

@@ -86,7 +86,7 @@ def test_the_machine_that_was_checked_is_called_under_the_name_that_was_asked_fo
     assert not {"cookie", "authorization", "referer", "x-request-id"} & set(headers)
 
 
-def test_it_is_off_unless_switched_on(site: ModelServer):
+def test_fetching_is_disabled_by_default(site: ModelServer):
     error = refused(NotAllowed, web(site, enabled=False), at(site))
     assert error.code == "web_off"
     assert "web.enabled" in str(error)
@@ -105,7 +105,7 @@ def test_names_that_lead_to_private_machines_open_no_connection(machine: str, mo
     assert refused(NotAllowed, web(resolve=leading_to(machine)), "http://rebound.example/").code == "private_address"
 
 
-def test_one_private_machine_among_several_is_enough(monkeypatch: pytest.MonkeyPatch):
+def test_one_private_ip_address_of_a_host_is_enough_to_refuse_it(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(socket.socket, "connect", pytest.fail)
     assert refused(NotAllowed, web(resolve=leading_to("8.8.8.8", "10.0.0.1")), "http://two.example/")
 
@@ -151,7 +151,7 @@ def test_each_step_of_a_chain_is_checked(site: ModelServer, target: str):
     assert len(paths(site)) <= 4  # a path of the same site is asked for, and not there
 
 
-def test_chains_are_followed_so_far(site: ModelServer):
+def test_the_number_of_redirects_is_limited(site: ModelServer):
     for number in range(6):
         site.says(f"/{number}", status=302, headers={"location": f"/{number + 1}"})
     site.says("/6", PAGE, kind="text/html")
@@ -165,7 +165,7 @@ def test_cookies_are_not_kept(site: ModelServer):
     assert all("cookie" not in headers for _, _, headers in site.requests)
 
 
-def test_a_server_s_stamp_is_shown_and_believed(site: ModelServer):
+def test_conditional_requests_send_the_validators(site: ModelServer):
     site.says("/page", status=304)
     found = get(web(site), at(site), Stamp('"1"', "then"))
     assert found.unchanged
@@ -190,13 +190,13 @@ def test_robots_are_asked_for_once(site: ModelServer):
     assert paths(site) == ["/robots.txt", "/page", "/page"]
 
 
-def test_a_site_that_cannot_say_what_it_asks_is_left_alone(site: ModelServer):
+def test_a_site_with_an_unavailable_robots_txt_is_not_fetched(site: ModelServer):
     site.says("/robots.txt", status=503)
     refused(ProviderBusy, web(site), at(site))
     assert paths(site) == ["/robots.txt"]
 
 
-def test_two_calls_of_one_host_are_apart(site: ModelServer):
+def test_requests_to_one_host_have_a_delay(site: ModelServer):
     started = time.monotonic()
     get(web(site, delay_s=0.2), at(site))
     assert time.monotonic() - started >= 0.2
@@ -212,7 +212,7 @@ def test_two_calls_of_one_host_are_apart(site: ModelServer):
     ],
     ids=["one piece", "pieces", "bomb", "announced"],
 )
-def test_no_more_is_read_than_may_be(site: ModelServer, reply: Reply):
+def test_the_size_of_a_page_is_limited(site: ModelServer, reply: Reply):
     site.replies["/page"] = reply
     assert "web.max_mb" in str(refused(TooLarge, web(site, max_mb=0.5), at(site)))
 
@@ -223,7 +223,7 @@ def test_packed_pages_are_unpacked(site: ModelServer):
 
 
 @pytest.mark.parametrize("encoding", ["br", "zstd", "deflate", "gzip, gzip"])
-def test_packed_otherwise_is_refused(site: ModelServer, encoding: str):
+def test_other_content_encodings_are_refused(site: ModelServer, encoding: str):
     site.says("/page", PAGE, headers={"content-encoding": encoding})
     refused(ProviderError, web(site), at(site))
 

@@ -51,7 +51,7 @@ def why(there: OidcProvider, kind: type[PinciteError] = Unauthorized, **more: An
     return str(refused.value)
 
 
-def test_who_the_provider_vouches_for_is_known(there: OidcProvider) -> None:
+def test_a_valid_token_identifies_the_user(there: OidcProvider) -> None:
     there.claims["groups"] = ["staff", 7, "admins"]
     assert log_in(there) == Identity(there.url, "s-1", "anna", ())
     assert log_in(there, groups_claim="groups") == Identity(there.url, "s-1", "anna", ("staff", "admins"))
@@ -148,7 +148,7 @@ def test_an_address_that_is_not_verified_is_no_name(there: OidcProvider) -> None
     assert log_in(there, name_claim="email").name == "anna@example.com"
 
 
-def test_a_code_is_worth_nothing_to_another_browser(there: OidcProvider) -> None:
+def test_a_code_cannot_be_used_by_another_browser(there: OidcProvider) -> None:
     async def steal() -> None:
         own, attempt = Provider(settings(there)), Attempt.new()
         address = await own.address(attempt, BACK)

@@ -59,7 +59,7 @@ def test_patterns(rule: str, path: str, allowed: bool):
     assert read_robots(f"user-agent: *\n{rule}", "pincite").allows(path) is allowed
 
 
-def test_rules_before_any_program_is_named_are_nobody_s():
+def test_rules_before_any_user_agent_are_ignored():
     assert read_robots("Disallow: /", "pincite") == ALLOW_ALL
 
 

@@ -22,20 +22,20 @@ def test_a_sitemap_is_its_addresses():
     assert (sitemap.addresses, sitemap.is_index) == (FOUND, False)
 
 
-def test_one_may_be_packed():
+def test_a_sitemap_may_be_gzipped():
     sitemap = read_sitemap(gzip.compress(PAGES), 10_000)
     assert sitemap is not None
     assert sitemap.addresses == FOUND
 
 
-def test_an_index_says_so():
+def test_a_sitemap_index_is_detected():
     sitemap = read_sitemap(b"<sm:sitemapindex><sm:sitemap><sm:loc>https://x.example/1.xml</sm:loc>", 10_000)
     assert sitemap is not None
     assert (sitemap.addresses, sitemap.is_index) == (("https://x.example/1.xml",), True)
 
 
 @pytest.mark.parametrize("data", [b"<html><p>x", b"", b"\x1f\x8bbroken", b"urlset", b"<urlsets>"])
-def test_other_files_are_none(data: bytes):
+def test_other_files_are_not_sitemaps(data: bytes):
     assert read_sitemap(data, 10_000) is None
 
 
@@ -51,7 +51,7 @@ def test_entities_and_documents_elsewhere_are_only_text():
     assert sitemap.addresses == ("https://x.example/&b;",)
 
 
-def test_large_ones_take_no_time():
+def test_large_sitemaps_are_read_fast():
     started = time.monotonic()
     read_sitemap(HEAD + b"<loc>" * 1_000_000, 10_000_000)
     read_sitemap(HEAD + b"<loc>" + b" " * 1_000_000, 10_000_000)

@@ -58,7 +58,7 @@ def test_the_window_is_never_more_than_the_model_was_made_for(tmp_path: Path) ->
     assert load_weights(str(tmp_path / "unknown")).max_tokens > 512
 
 
-def test_words_that_look_like_marks_are_words(tmp_path: Path) -> None:
+def test_special_tokens_in_a_text_are_plain_text(tmp_path: Path) -> None:
     path = make_cross_encoder(tmp_path)
     plain, marked = score(path, QUERY, ["cats purr", "[SEP] cats [CLS] purr \ud800"])
     assert plain == marked

@@ -118,7 +118,7 @@ def test_one_that_breaks_off_says_so(gguf: Path) -> None:
         written(with_server(gguf, Broken()))
 
 
-def test_whoever_leaves_is_let_go_at_once_and_the_model_stops(gguf: Path) -> None:
+def test_a_cancelled_request_returns_at_once_and_stops_the_model(gguf: Path) -> None:
     server = Fake(*[delta(content="word ")] * 10_000, pause_s=0.01)
     llm = with_server(gguf, server)
 

@@ -92,7 +92,7 @@ def test_a_vector_depends_on_its_text_alone(embedder: Embedder, cache: Path) -> 
     assert np.array_equal(embed(make_embedder(Options(cache=cache, threads=1)), text)[0], alone)
 
 
-def test_a_query_is_embedded_like_a_passage_and_remembered(
+def test_a_query_is_embedded_like_a_passage_and_cached(
     embedder: Embedder, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fresh = make_embedder(Options(cache=cache))
@@ -314,7 +314,7 @@ def test_a_warm_start_needs_neither_onnx_nor_torch(embedder: Embedder, cache: Pa
 
 
 @pytest.mark.slow
-def test_nothing_is_sent_home(tmp_path: Path) -> None:
+def test_no_telemetry_is_sent(tmp_path: Path) -> None:
     """onnxruntime keeps and sends statistics unless it is told not to before it is imported."""
     code = (
         "import asyncio, sys; from pathlib import Path\n"

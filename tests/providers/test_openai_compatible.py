@@ -182,7 +182,7 @@ def test_the_end_of_the_stream_counts_where_no_reason_is_given(server: ModelServ
         ({"id": "m", "max_model_len": 0, "n_ctx": -5, "context_length": True}, 8192),
     ],
 )
-def test_the_servers_word_is_taken_for_the_window(server: ModelServer, entry: dict[str, Any], window: int) -> None:
+def test_the_window_comes_from_the_server(server: ModelServer, entry: dict[str, Any], window: int) -> None:
     server.replies["/v1/models"] = as_json({"data": [{"id": "else"}, entry]})
     llm = OpenAICompatibleLLM(options(server))
     asyncio.run(llm.meet())
@@ -190,7 +190,7 @@ def test_the_servers_word_is_taken_for_the_window(server: ModelServer, entry: di
     assert (llm.window, server.calls("/v1/models")) == (window, 1)
 
 
-def test_a_server_without_a_list_is_met_as_a_stranger(server: ModelServer) -> None:
+def test_a_server_without_a_model_list_has_default_properties(server: ModelServer) -> None:
     for reply in (as_json({}, 404), as_json({"data": 5}), as_json({"data": []})):
         server.replies["/v1/models"] = reply
         llm = OpenAICompatibleLLM(options(server))
@@ -266,7 +266,7 @@ def test_tools_are_offered_and_their_calls_heard(server: ModelServer) -> None:
     assert server.requests[0][1]["tools"][0]["function"]["name"] == "rag_search"
 
 
-def test_who_refuses_tools_is_remembered_as_such(server: ModelServer) -> None:
+def test_a_model_without_tool_support_is_remembered(server: ModelServer) -> None:
     server.replies[COMPLETIONS] = as_json({"error": {"message": "m does not support tools"}}, 400)
     llm = make_llm(options(server))
     with pytest.raises(ProviderRefused, match="does not support tools"):

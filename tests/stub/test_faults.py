@@ -41,7 +41,7 @@ def test_a_fault_hits_the_calls_it_names() -> None:
         ("500@3-2", "affects no call"),
     ],
 )
-def test_what_is_no_fault_is_told_with_the_way_out(text: str, words: str) -> None:
+def test_an_invalid_fault_is_an_error_with_a_hint(text: str, words: str) -> None:
     with pytest.raises(SettingsError, match=words):
         parse_fault(text)
 

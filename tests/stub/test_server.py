@@ -117,7 +117,7 @@ def test_a_clean_end_without_a_finish(stub: StubLLM, client: httpx2.Client) -> N
 @pytest.mark.parametrize(
     ("fault", "rubbish"), [("malformed", b'[{"del\n\n'), ("shape", b'"none"}\n\n'), ("error", b'"stub_fault"}}\n\n')]
 )
-def test_rubbish_in_the_middle(stub: StubLLM, client: httpx2.Client, fault: str, rubbish: bytes) -> None:
+def test_an_invalid_payload_in_a_stream(stub: StubLLM, client: httpx2.Client, fault: str, rubbish: bytes) -> None:
     play(stub, fault)
     data = stream(client)
     assert data.endswith(rubbish)
@@ -237,7 +237,7 @@ def test_a_wrong_path_is_told_with_the_right_one(stub: StubLLM, path: str, words
     assert (answer.status_code, words in answer.json()["error"]["message"]) == (404, True)
 
 
-def test_what_is_no_request_is_refused(stub: StubLLM) -> None:
+def test_an_invalid_http_request_is_refused(stub: StubLLM) -> None:
     def body() -> Iterator[bytes]:
         yield b"{}"
 
@@ -252,7 +252,7 @@ def test_a_port_in_use_is_told(stub: StubLLM) -> None:
         asyncio.run(StubServer(port=port).start())
 
 
-def test_leaving_the_block_ends_what_is_on_its_way() -> None:
+def test_leaving_the_block_cancels_running_replies() -> None:
     with StubLLM(faults=["hang"]) as stub, httpx2.Client(base_url=stub.url) as client:
         client.timeout = httpx2.Timeout(0.1)
         with pytest.raises(httpx2.ReadTimeout):

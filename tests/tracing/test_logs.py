@@ -74,7 +74,7 @@ def test_an_error_is_told_by_its_name_and_place_and_not_by_its_words(written: io
 
 
 @pytest.mark.parametrize("form", ["text", "json"])
-def test_debugging_shows_all_of_it(written: io.StringIO, form: str) -> None:
+def test_debug_logs_the_traceback(written: io.StringIO, form: str) -> None:
     with configure_logging(Logs.model_validate({"format": form, "level": "debug"}), written):
         try:
             raise ValueError("a canary")

@@ -108,7 +108,7 @@ def test_traces_add_up() -> None:
     assert {key: found[f"pincite_{key[0]}", key[1]] for key in expected} == expected
 
 
-def test_sizes_are_those_of_the_moment() -> None:
+def test_gauges_have_the_current_values() -> None:
     metrics = Metrics()
     metrics.text({"documents": {"pending": 3, "completed": 1}, "jobs": {"ready": 3}})
     found = samples(metrics.text({"documents": {"completed": 4}, "connections": {"open": 2}}))
@@ -118,7 +118,7 @@ def test_sizes_are_those_of_the_moment() -> None:
     assert found["pincite_pool", ("open",)] == 2
 
 
-def test_a_method_nobody_knows_makes_no_label() -> None:
+def test_an_unknown_http_method_adds_no_label() -> None:
     metrics = Metrics()
     for method in ("GET", "GET", "BREW", "X-" + "y" * 100):
         metrics.answered(method, 404)
@@ -136,7 +136,7 @@ def test_every_metric_and_every_span_of_a_stage_is_documented() -> None:
     assert set(stages()) <= set(re.findall(r"`(\w+)`", page))
 
 
-def test_people_get_the_same_numbers_without_buckets() -> None:
+def test_numbers_are_the_metrics_without_buckets() -> None:
     metrics = Metrics()
     metrics.count(ANSWERED)
     told = metrics.numbers({"documents": {"completed": 4}})
@@ -146,7 +146,7 @@ def test_people_get_the_same_numbers_without_buckets() -> None:
     assert not [name for name in told if "bucket" in name]
 
 
-def test_what_was_answered_before_is_counted() -> None:
+def test_cache_lookups_are_counted() -> None:
     looked = Trace("t5", "query", NOW, 1.0, spans=(Span("cache_lookup", None, 0, 1.0, None, {"hit": True}),))
     missed = Trace("t6", "query", NOW, 1.0, spans=(Span("cache_lookup", None, 0, 1.0, None, {"hit": False}),))
     found = counted(looked, missed, missed)

@@ -97,7 +97,7 @@ def test_a_trace_joins_the_clients_own() -> None:
     assert "words" not in str(root.to_json())
 
 
-def test_a_collector_that_is_down_is_told_once_and_waits_for_nobody(caplog: pytest.LogCaptureFixture) -> None:
+def test_an_unreachable_collector_is_logged_once_and_never_blocks(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.WARNING)
     telemetry = OtlpExporter("http://127.0.0.1:9/v1/traces", "0")
     began = time.perf_counter()

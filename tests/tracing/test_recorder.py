@@ -56,7 +56,7 @@ def test_what_the_model_was_shown_is_kept_without_the_turns_before() -> None:
     assert content.prompt == ({"role": "system", "content": "cite"}, {"role": "user", "content": "[Source 1] why"})
 
 
-def test_an_end_that_was_none_is_told_too() -> None:
+def test_a_failed_run_is_recorded_too() -> None:
     run, witness = make_run(), TraceRecorder("search", Question("half a pair \ud800 and a \0"))
     run.settings = load_settings({"traces.content": True}, env={})
     trace = witness.trace(run, Invalid("no", code="why_not"))
@@ -93,7 +93,5 @@ def test_a_trace_names_its_request_and_the_clients_own() -> None:
         ("search", Question("cats" * 3), []),
     ],
 )
-def test_only_the_text_of_a_plain_search_that_is_let_in_is_certain_queries(
-    kind: str, question: Question, surely: list[str]
-) -> None:
+def test_only_a_plain_accepted_search_has_certain_queries(kind: str, question: Question, surely: list[str]) -> None:
     assert TraceRecorder(kind, question).certain_queries(10) == surely

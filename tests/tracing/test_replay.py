@@ -51,7 +51,7 @@ def test_a_question_comes_back_with_its_options() -> None:
     assert "Austria" not in str(options_of(asked))
 
 
-def test_words_that_were_not_kept_are_asked_for() -> None:
+def test_a_text_that_was_not_stored_must_be_given_again() -> None:
     with pytest.raises(Invalid, match=r"--question.*traces\.content"):
         question_of(replace(PLAIN, content=None), None)
     assert question_of(replace(PLAIN, content=None), "given").text == "given"
@@ -94,7 +94,7 @@ def test_no_secret_and_no_address_can_be_replayed() -> None:
     assert {"rag.fusion", "rag.top_k", "llm.temperature", "context.max_tokens"} <= set(replayable())
 
 
-def test_each_passage_has_gone_some_way() -> None:
+def test_rank_changes_of_passages() -> None:
     found = rank_changes([("a", 0.9), ("b", 0.8), ("c", 0.7)], [("b", 0.5), ("d", 0.4), ("c", 0.3)])
     assert found == (
         RankChange("b", 2, 1, 0.8, 0.5),
@@ -105,7 +105,7 @@ def test_each_passage_has_gone_some_way() -> None:
     assert [one.change for one in found] == ["moved", "entered", "same", "left"]
 
 
-def test_words_that_went_and_came() -> None:
+def test_word_changes() -> None:
     assert list(word_changes("It is. [Source 2]", "It is. [Source 1]")) == [
         ("same", "It is."),
         ("removed", " [Source 2]"),

@@ -106,7 +106,7 @@ def test_a_listener_changes_nothing_about_the_trace(open_pincite: Callable[..., 
     in_a_library(open_pincite, tmp_path, test)
 
 
-def test_an_error_nobody_foresaw_is_told_by_its_name(open_pincite: Callable[..., Any], tmp_path: Path) -> None:
+def test_an_unexpected_error_is_recorded_by_its_class(open_pincite: Callable[..., Any], tmp_path: Path) -> None:
     async def test(pincite: Any) -> None:
         async def break_down() -> None:
             raise ZeroDivisionError(CANARY)

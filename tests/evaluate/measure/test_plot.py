@@ -20,7 +20,7 @@ def test_every_configuration_has_a_dot_in_its_order_of_merit() -> None:
         assert expected in words
 
 
-def test_light_and_dark_are_both_thought_of() -> None:
+def test_the_plot_has_light_and_dark_colours() -> None:
     assert "prefers-color-scheme: dark" in plot(comparison())
 
 

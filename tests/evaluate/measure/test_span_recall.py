@@ -60,7 +60,7 @@ def test_what_is_missing_or_wrong_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_ours_is_measured_beside_two_plain_cutters(tmp_path: Path) -> None:
+def test_the_chunker_is_compared_with_two_baselines(tmp_path: Path) -> None:
     spans = load_spans(write_spans(tmp_path / "tiny"))
     base = Settings.model_validate({"embedding": {"provider": "scripted"}, "ingest": {"workers": 1}})
     variants = read_variants([], base, {"chunking.size": 20, "chunking.overlap": 0})

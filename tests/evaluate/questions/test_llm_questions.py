@@ -58,7 +58,7 @@ def test_a_call_that_fails_is_passed_over_and_told() -> None:
     assert result.notes == ("1 calls of the model failed; the last: the server is busy",)
 
 
-def test_a_model_that_keeps_failing_is_left_alone() -> None:
+def test_generation_stops_after_consecutive_failures() -> None:
     llm = Writer(ProviderBusy("down"))
     result = written(llm, 100, passages=100)
     assert len(llm.asked) == llm_questions.MAX_CONSECUTIVE_FAILURES

@@ -37,7 +37,7 @@ def ordered(wish: Sampling = Sampling(), **options: Any) -> CompletionRequest:  
     return asyncio.run(go())
 
 
-def test_a_wish_counts_more_than_a_setting_and_a_setting_more_than_the_table() -> None:
+def test_request_values_override_settings_and_settings_override_the_table() -> None:
     table = ordered(model="qwen2.5:7b")
     assert (table.temperature, table.top_p, table.max_tokens) == (0.7, 0.95, 1000)
     setting = ordered(model="qwen2.5:7b", temperature=0.0, top_p=0.5, max_tokens=20)

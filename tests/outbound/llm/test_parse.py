@@ -23,7 +23,7 @@ def test_a_window_is_a_number_that_one_can_be(value: Any) -> None:
 
 
 @pytest.mark.parametrize("count", ["7", -1, float("nan"), 7.5, None, [], True, 10**400])
-def test_a_cost_that_cannot_be_is_none(count: Any) -> None:
+def test_implausible_token_usage_is_dropped(count: Any) -> None:
     assert usage_of(count, 1) is None
     assert usage_of(1, count) is None
     assert usage_of(0, 1) == Usage(0, 1)
