@@ -369,7 +369,7 @@ def test_what_changed_while_an_answer_was_written_keeps_it_out(
     async def main() -> None:
         async with open_pincite() as pincite:
             document = await add(pincite, tmp_path / "leave.md")
-            keep = pincite.services.answer_cache.keep
+            keep = pincite.services.answer_cache.save
 
             async def too_late(*given: Any) -> bool:
                 await change(pincite, tmp_path, document.id)
@@ -377,7 +377,7 @@ def test_what_changed_while_an_answer_was_written_keeps_it_out(
                 assert kept is False
                 return kept
 
-            monkeypatch.setattr(pincite.services.answer_cache, "keep", too_late)
+            monkeypatch.setattr(pincite.services.answer_cache, "save", too_late)
             await pincite.ask(ASKED)
             assert await rows(pincite) == []
 

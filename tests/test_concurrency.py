@@ -98,7 +98,7 @@ def test_what_comes_while_a_call_is_under_way_is_the_next_call() -> None:
     async def go() -> tuple[list[int], list[list[int]]]:
         call = Doubling()
         call.gate.clear()
-        together = Batcher(call, most=3)
+        together = Batcher(call, max_batch=3)
         first = asyncio.create_task(together(1))
         await asyncio.sleep(0.01)
         rest = [asyncio.create_task(together(number)) for number in (2, 3, 4, 5)]

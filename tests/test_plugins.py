@@ -25,7 +25,7 @@ def test_what_the_engine_offers_is_handed_over() -> None:
     ("kind", "name", "message"),
     [
         (Embedder, "nope", "no embedder called 'nope'; there are: .*minilm.*scripted"),
-        (Reranker, "minilm", "'minilm' makes no reranker; these do: cosine"),
+        (Reranker, "minilm", "'minilm' provides no reranker; use one of: cosine"),
         (LLM, "no.such.package", "there is no llm called|needs the Python package"),
     ],
 )

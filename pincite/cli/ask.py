@@ -68,7 +68,7 @@ ImageOption = Annotated[
     ),
 ]
 NoCacheOption = Annotated[
-    bool, typer.Option("--no-cache", help="Answer anew, even if the same was answered a moment ago.")
+    bool, typer.Option("--no-cache", help="Answer anew, even if the same was answered a parse_time ago.")
 ]
 AsOfOption = Annotated[
     str | None,
@@ -193,18 +193,18 @@ def mode_of(mode: str | None, images: list[Path] | None = None) -> "Mode":
 
 def _pictures(paths: list[Path] | None) -> "tuple[Picture, ...]":
     """The pictures in these files."""
-    from pincite.core.query.pictures import MOST, MOST_BYTES, picture_of
+    from pincite.core.query.pictures import MAX_PICTURE_BYTES, MAX_PICTURES, picture_from_bytes
 
-    if len(paths or ()) > MOST:
-        raise Invalid(f"{len(paths or ())} images are too many; name at most {MOST}")
+    if len(paths or ()) > MAX_PICTURES:
+        raise Invalid(f"{len(paths or ())} images are too many; name at most {MAX_PICTURES}")
     pictures = []
     for path in paths or ():
         try:
             with path.open("rb") as file:
-                data = file.read(MOST_BYTES + 1)
+                data = file.read(MAX_PICTURE_BYTES + 1)
         except OSError as error:
             raise Invalid(f"{path} cannot be read: {error.strerror}") from None
-        pictures.append(picture_of(data, str(path)))
+        pictures.append(picture_from_bytes(data, str(path)))
     return tuple(pictures)
 
 
@@ -217,10 +217,10 @@ def filters_of(folder: str | None, tags: list[str] | None, as_of: str | None) ->
 
 def moment_of(text: str | None) -> "datetime | None":
     """The time that an option names."""
-    from pincite.core.times import moment
+    from pincite.core.times import parse_time
 
     try:
-        return None if text is None else moment(text)
+        return None if text is None else parse_time(text)
     except ValueError as error:
         raise Invalid(f"--as-of {error}") from None
 

@@ -7,7 +7,7 @@ from pincite.config.branches.generation import Fallback, Llm
 from pincite.core.accounts.access import LOCAL, Caller, require
 from pincite.core.accounts.audit import AuditEntry
 from pincite.core.accounts.users import Person, PersonRole
-from pincite.core.documents.jobs import LOAD
+from pincite.core.documents.jobs import BULK_PRIORITY
 from pincite.core.protocols import LLM, Embedder, Reranker
 from pincite.core.run import Kit
 from pincite.engine.index.switch import IndexSwitch
@@ -138,7 +138,7 @@ class Admin:
             if document_ids is not None:
                 await self._services.library.owned(scope, document_ids)
             wanted = self._services.prepared.signature if stale else None
-            count = len(await self._services.uploads.again(scope, document_ids, stale=wanted, priority=LOAD))
+            count = len(await self._services.uploads.again(scope, document_ids, stale=wanted, priority=BULK_PRIORITY))
         self._services.workers.wake()
         return count
 

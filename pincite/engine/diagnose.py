@@ -27,12 +27,12 @@ from pincite.store.operations.open_bare import library
 from pincite.text.counts import count, size
 
 State = Literal["ok", "note", "broken"]
-LITTLE_SPACE = 500 * 1024 * 1024
+LOW_SPACE_BYTES = 500 * 1024 * 1024
 """Free bytes below which the doctor says something."""
-CONNECT_S = 3.0
-FAILED_SHOWN = 5
-OFFERED_SHOWN = 8
-WRONG_SHOWN = 20
+CONNECT_TIMEOUT_S = 3.0
+MAX_FAILED_SHOWN = 5
+MAX_MODELS_SHOWN = 8
+MAX_FAULTS_SHOWN = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +52,8 @@ async def diagnose(settings: Settings, *, verify: bool = False) -> list[Finding]
     return [
         _python(),
         folder,
-        *([_unseen(missing)] if missing else await _library(settings)),
-        *(await _verified(settings) if verify and folder.state != "broken" else ()),
+        *([_database_not_checked(missing)] if missing else await _library(settings)),
+        *(await _content(settings) if verify and folder.state != "broken" else ()),
         embedder,
         await _answerer(settings),
         *await _reranker(settings),
@@ -62,7 +62,7 @@ async def diagnose(settings: Settings, *, verify: bool = False) -> list[Finding]
     ]
 
 
-def _unseen(missing: list[str]) -> Finding:
+def _database_not_checked(missing: list[str]) -> Finding:
     return Finding("database", "note", f"not looked at: the library does not open without its {missing[0]}")
 
 
@@ -83,7 +83,7 @@ def _data_folder(folder: Path) -> Finding:
         return Finding("data folder", "broken", f"{folder}: {there} is not writable", f"make it writable, or {choose}")
     free = shutil.disk_usage(there).free
     found = f"{folder}, {size(free)} free"
-    if free < LITTLE_SPACE:
+    if free < LOW_SPACE_BYTES:
         return Finding("data folder", "note", found, f"little space is left; free some, or {choose} on another disk")
     return Finding("data folder", "ok", found)
 
@@ -107,7 +107,7 @@ async def _library(settings: Settings) -> list[Finding]:
         async with AsyncPincite(settings=settings) as pincite:
             about = await pincite.admin.health(LOCAL)
             documents = await pincite.documents.all()
-            kept = _kept(await last_backup(pincite.services.database), documents)
+            kept = _backup(await last_backup(pincite.services.database), documents)
             stray = await stray_files(pincite.services.database, pincite.services.blobs.files)
     except PinciteError as error:
         return [Finding("database", "broken", str(error))]
@@ -116,17 +116,17 @@ async def _library(settings: Settings) -> list[Finding]:
         f"{kind} {about['postgresql']}, pgvector {about['pgvector']}, schema {about['schema']}, "
         f"role {about['role']}, {size(about['bytes'])}"
     )
-    return [Finding("database", "ok", database), *_documents(documents), *_stray(stray), *kept]
+    return [Finding("database", "ok", database), *_documents(documents), *_stray_files(stray), *kept]
 
 
-def _stray(number: int) -> list[Finding]:
+def _stray_files(number: int) -> list[Finding]:
     if not number:
         return []
     advice = "left by a process that died; they go by themselves an hour later, once something is added"
     return [Finding("stray files", "note", f"{count(number, 'file')} that no document knows", advice)]
 
 
-def _kept(made_at: datetime | None, documents: list[Document]) -> list[Finding]:
+def _backup(made_at: datetime | None, documents: list[Document]) -> list[Finding]:
     """When the library was last backed up, and how much came since."""
     if not documents:
         return []
@@ -137,7 +137,7 @@ def _kept(made_at: datetime | None, documents: list[Document]) -> list[Finding]:
     return [Finding("backup", "ok", found)]
 
 
-async def _verified(settings: Settings) -> list[Finding]:
+async def _content(settings: Settings) -> list[Finding]:
     """Whether all that belongs together is there; needs neither embedder nor model."""
     try:
         async with library(settings) as (database, files):
@@ -148,8 +148,10 @@ async def _verified(settings: Settings) -> list[Finding]:
         looked = f"{count(found.files, 'file')}, every passage, {count(found.searched, 'search', 'searches')}"
         return [Finding("content", "ok", f"as it came in: {looked}")]
     advice = "add the file again, or restore a backup"
-    more = [Finding("content", "broken", f"{len(found.wrong) - WRONG_SHOWN} more")] * (len(found.wrong) > WRONG_SHOWN)
-    return [*(Finding("content", "broken", line, advice) for line in found.wrong[:WRONG_SHOWN]), *more]
+    more = [Finding("content", "broken", f"{len(found.wrong) - MAX_FAULTS_SHOWN} more")] * (
+        len(found.wrong) > MAX_FAULTS_SHOWN
+    )
+    return [*(Finding("content", "broken", line, advice) for line in found.wrong[:MAX_FAULTS_SHOWN]), *more]
 
 
 def _documents(documents: list[Document]) -> list[Finding]:
@@ -168,7 +170,7 @@ def _documents(documents: list[Document]) -> list[Finding]:
             )
         )
     failed = [document for document in documents if document.error]
-    for document in sorted(failed, key=lambda one: one.updated_at, reverse=True)[:FAILED_SHOWN]:
+    for document in sorted(failed, key=lambda one: one.updated_at, reverse=True)[:MAX_FAILED_SHOWN]:
         reason = document.error.message if document.error else ""
         found.append(
             Finding("failed", "note", f"{document.name}: {reason}", f"mend it, or: pincite remove {document.id}")
@@ -181,7 +183,7 @@ async def _answerer(settings: Settings) -> Finding:
     where, address = answers_from(settings), address_of(settings.llm)
     if not address:
         return Finding("answers", "ok", where)
-    if silence := await _silence(address):
+    if silence := await _connection_error(address):
         advice = "start the model server, or correct llm.base_url; until then answers are put together from sentences"
         return Finding("answers", "note", f"{where}: {silence}", advice)
     return Finding("answers", "ok", f"{where}, reachable")
@@ -194,17 +196,17 @@ async def _reranker(settings: Settings) -> list[Finding]:
     where, address = reranking_from(settings), rerank_address(settings)
     if not address:
         return [Finding("reranker", "ok", where)]
-    if silence := await _silence(address):
+    if silence := await _connection_error(address):
         advice = "start the server, or correct rerank.base_url; until then the order of the search stays"
         return [Finding("reranker", "note", f"{where}: {silence}", advice)]
     return [Finding("reranker", "ok", f"{where}, reachable")]
 
 
-async def _silence(address: str) -> str:
+async def _connection_error(address: str) -> str:
     """Why nobody can be reached at an address; empty where somebody listens."""
     try:
         host, port = host_and_port(address)
-        async with asyncio.timeout(CONNECT_S):
+        async with asyncio.timeout(CONNECT_TIMEOUT_S):
             _, writer = await asyncio.open_connection(host, port)
     except (OSError, TimeoutError, ValueError) as error:
         return f"nobody answers there ({_reason(error)})"
@@ -216,8 +218,8 @@ async def _ollama(settings: Settings) -> list[Finding]:
     """An Ollama that runs on this machine is offered where no model is chosen; it is never used unasked."""
     if provider_of(settings.llm) != "extractive" or not (models := await running_here()):
         return []
-    names = ", ".join(model.name for model in models[:OFFERED_SHOWN])
-    more = f" and {len(models) - OFFERED_SHOWN} more" if len(models) > OFFERED_SHOWN else ""
+    names = ", ".join(model.name for model in models[:MAX_MODELS_SHOWN])
+    more = f" and {len(models) - MAX_MODELS_SHOWN} more" if len(models) > MAX_MODELS_SHOWN else ""
     use = f"PINCITE_LLM__PROVIDER=ollama PINCITE_LLM__MODEL={models[0].name}"
     return [Finding("Ollama", "ok", f"runs on this machine, not used: {names}{more}", f"to let it answer: {use}")]
 

@@ -23,13 +23,13 @@ from pincite.core.documents.document import (
     Version,
     VersionText,
 )
-from pincite.core.documents.jobs import LOAD, WAITED_FOR, CancelledJob
-from pincite.engine.reader.diff import CONTEXT, Difference, difference
-from pincite.engine.reader.document_reader import passage
+from pincite.core.documents.jobs import BULK_PRIORITY, INTERACTIVE_PRIORITY, CancelledJob
+from pincite.engine.reader.diff import CONTEXT_LINES, Difference, difference
+from pincite.engine.reader.document_reader import extract_passage
 from pincite.engine.reader.page_locator import Locator
 from pincite.engine.wiring import Services
 from pincite.errors import (
-    PROVIDERS_FAILED,
+    PROVIDER_ERRORS,
     BadRequest,
     DataFolderError,
     Invalid,
@@ -47,9 +47,9 @@ from pincite.store.documents.folders import Folders
 from pincite.store.indexing.insert_documents import Schedule
 from pincite.store.indexing.job_list import JobList
 
-WATCH_S, WATCH_LONG_S = 0.1, 0.5
+POLL_S, MAX_POLL_S = 0.1, 0.5
 """How often `wait` looks at the progress, and how seldom where it takes long."""
-STALLED_S = 10.0
+STALL_TIMEOUT_S = 10.0
 """How long `add` waits for a part that is down; its file stays in the queue."""
 
 
@@ -79,7 +79,7 @@ class Documents:
         return await self.all(Listing(folder=folder), caller=caller)
 
     async def upload(
-        self, upload: Upload, *, start: bool = True, caller: Caller = LOCAL, priority: int = WAITED_FOR
+        self, upload: Upload, *, start: bool = True, caller: Caller = LOCAL, priority: int = INTERACTIVE_PRIORITY
     ) -> Added:
         """Take a file in; it is processed in the background by this or another process's workers."""
         checked = await asyncio.to_thread(accept, upload, self._services.settings)
@@ -103,12 +103,12 @@ class Documents:
         files = await asyncio.to_thread(collect, [Path(path)], folder)
         if len(files.files) + len(files.refused) != 1:
             raise Invalid(f"{path} is a folder; use add_all for folders")
-        result = await self.add_all(files, caller=caller, stalled_s=STALLED_S)
+        result = await self.add_all(files, caller=caller, stalled_s=STALL_TIMEOUT_S)
         if result.refused:
             raise result.refused[0][1]
         [added] = result.added
         if failed := added.document.error:
-            kind = PROVIDERS_FAILED.get(failed.code, Unreadable)
+            kind = PROVIDER_ERRORS.get(failed.code, Unreadable)
             raise kind(f"{added.document.name}: {failed.message}", code=failed.code)
         return added.document
 
@@ -125,7 +125,7 @@ class Documents:
         Several at once are a load: what somebody else waits for goes before it.
         """
         scope, tell = await self._services.scope(caller), report or (lambda _progress: None)
-        priority = LOAD if len(files.files) > 1 else WAITED_FOR
+        priority = BULK_PRIORITY if len(files.files) > 1 else INTERACTIVE_PRIORITY
         self._services.workers.start()
         added: list[Added] = []
         refused = list(files.refused)
@@ -158,7 +158,7 @@ class Documents:
         added: Sequence[Added],
         *,
         caller: Caller = LOCAL,
-        priority: int = WAITED_FOR,
+        priority: int = INTERACTIVE_PRIORITY,
         report: Callable[[Progress], None] | None = None,
         stalled_s: float | None = None,
     ) -> list[Added]:
@@ -187,7 +187,7 @@ class Documents:
 
         With `stalled_s`, `Unavailable` where all of them have been waiting for longer for a part that is down.
         """
-        scope, total, pause = await self._services.scope(caller), len(document_ids), WATCH_S
+        scope, total, pause = await self._services.scope(caller), len(document_ids), POLL_S
         while waiting := await self._services.jobs.waiting(scope, document_ids):
             if stalled_s is not None and waiting.stalled == waiting.count and waiting.stalled_s > stalled_s:
                 kind = ProviderBusy if "embedder" in waiting.stage else Unavailable
@@ -196,7 +196,7 @@ class Documents:
                 note = f"{waiting.stage}: {waiting.reason}" if waiting.reason else waiting.stage
                 report(Progress("indexing", total - waiting.count, total, waiting.progress, note=note))
             await asyncio.sleep(pause)
-            pause = min(pause * 1.2, WATCH_LONG_S)
+            pause = min(pause * 1.2, MAX_POLL_S)
         if report:
             report(Progress("indexing", total, total, 0.0))
 
@@ -290,7 +290,7 @@ class Documents:
         scope = await self._services.scope(caller)
         document_id = reading.document_id or await self._services.library.find_source(scope, reading.source_uri or "")
         text = await self._services.library.text(scope, document_id, reading.version)
-        return await asyncio.to_thread(passage, text, reading)
+        return await asyncio.to_thread(extract_passage, text, reading)
 
     async def difference(
         self,
@@ -298,7 +298,7 @@ class Documents:
         before: str | None = None,
         after: str | None = None,
         *,
-        context: int = CONTEXT,
+        context: int = CONTEXT_LINES,
         caller: Caller = LOCAL,
     ) -> Difference:
         """What changed between two versions of a document; between the last two unless told otherwise."""

@@ -21,16 +21,16 @@ from pincite.text.sentences import without_login
 
 log = logging.getLogger(__name__)
 
-_MAKES_TOOLS = ("llm.", "embedding.", "rag.reranker", "rerank.")
+_CHECKED_KEYS = ("llm.", "embedding.", "rag.reranker", "rerank.")
 """A change of these is tried out before it is stored."""
-_WOULD_LEAK = (
+_KEY_WOULD_LEAK = (
     "'{branch}.{leaf}' cannot be changed while {branch}.api_key is set, or that key would go to the new server; "
     "change both in the environment or the settings file"
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SettingLine:
     """A setting as it is now: its value, where that comes from, and what the database says where that does not count."""
 
     key: Key
@@ -144,11 +144,11 @@ class LiveSettings:
         for name, value in stored.items():
             try:
                 known(name)
-                _alone(self._layers).settings({name: value})
+                _shared_layers(self._layers).settings({name: value})
                 usable[name] = value
             except SettingsError as error:
                 ignored[name] = str(error)
-        ignored |= _misdirected(self._layers, usable)
+        ignored |= _leaking_changes(self._layers, usable)
         return {name: value for name, value in usable.items() if name not in ignored}, ignored
 
     # --- changing ---------------------------------------------------------------------------------------------
@@ -207,7 +207,7 @@ class LiveSettings:
                 raise Invalid(key.fixed)
             if value is None:
                 return None
-            return value_of(_alone(self._layers).settings({name: _read(key, value)}), name)
+            return value_of(_shared_layers(self._layers).settings({name: _read_value(key, value)}), name)
         except SettingsError as error:
             raise Invalid(str(error)) from None
 
@@ -220,9 +220,9 @@ class LiveSettings:
         usable, _ = self._usable(stored.values)
         after = {key: value for key, value in {**usable, **wanted}.items() if value is not None and find(key)}
         try:
-            _alone(self._layers).settings(after)
+            _shared_layers(self._layers).settings(after)
             settings = self._layers.settings(after)
-            if leaks := _misdirected(_alone(self._layers), after) | _misdirected(self._layers, after):
+            if leaks := _leaking_changes(_shared_layers(self._layers), after) | _leaking_changes(self._layers, after):
                 raise Invalid(next(iter(leaks.values())))
             if self._needs_trying(wanted):
                 await self._check(settings)
@@ -233,15 +233,15 @@ class LiveSettings:
     def _needs_trying(self, wanted: Mapping[str, Any]) -> bool:
         """Whether tools change; in safe mode one of several bad changes may be taken back before the next."""
         mending = self.safe and all(value is None for value in wanted.values())
-        return not mending and any(name.startswith(_MAKES_TOOLS) for name in wanted)
+        return not mending and any(name.startswith(_CHECKED_KEYS) for name in wanted)
 
     # --- showing ----------------------------------------------------------------------------------------------
 
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[SettingLine]:
         """Every setting as it is now."""
         return [self.line(name) for name in catalogue()]
 
-    def line(self, name: str) -> Line:
+    def line(self, name: str) -> SettingLine:
         """One setting as it is now."""
         try:
             key = known(name)
@@ -250,11 +250,11 @@ class LiveSettings:
         source, stored = self._layers.source(name, self.changes), self._stored.get(name)
         value = value_of(self.settings, name)
         shadowed = stored if source != "database" else None
-        return Line(key, value, source, is_set(self.settings, name), shadowed)
+        return SettingLine(key, value, source, is_set(self.settings, name), shadowed)
 
     def configured(self, name: str) -> Any:
         """What a setting is without anybody's changes: as the default, the file or the environment says."""
-        return value_of(_alone(self._layers).settings(), name) if find(name) else None
+        return value_of(_shared_layers(self._layers).settings(), name) if find(name) else None
 
     def against(self, name: str) -> tuple[dict[str, tuple[Any, Any]], tuple[str, ...]]:
         """What applying a profile would change, from and to, and what it would like besides."""
@@ -271,12 +271,12 @@ class LiveSettings:
         return settings, fitted.missing
 
 
-def _alone(layers: SettingsLayers) -> SettingsLayers:
+def _shared_layers(layers: SettingsLayers) -> SettingsLayers:
     """What holds for every process: without what the caller of this one passed."""
     return replace(layers, passed={})
 
 
-def _misdirected(layers: SettingsLayers, changes: Mapping[str, Any]) -> dict[str, str]:
+def _leaking_changes(layers: SettingsLayers, changes: Mapping[str, Any]) -> dict[str, str]:
     """Changes that would send a key to a server it was not configured with, by another address or another provider's."""
     configured, given, found = layers.settings(), {**changes, **layers.passed}, dict[str, str]()
     for branch in [name.removesuffix(".api_key") for name in catalogue() if name.endswith(".api_key")]:
@@ -284,14 +284,14 @@ def _misdirected(layers: SettingsLayers, changes: Mapping[str, Any]) -> dict[str
             continue
         address = value_of(configured, f"{branch}.base_url")
         if given.get(f"{branch}.base_url", address) != address:
-            found[f"{branch}.base_url"] = _WOULD_LEAK.format(branch=branch, leaf="base_url")
+            found[f"{branch}.base_url"] = _KEY_WOULD_LEAK.format(branch=branch, leaf="base_url")
         home = home_of(value_of(configured, f"{branch}.provider")) if find(f"{branch}.provider") else ""
         if not address and home_of(given.get(f"{branch}.provider", "")) not in ("", home):
-            found[f"{branch}.provider"] = _WOULD_LEAK.format(branch=branch, leaf="provider")
+            found[f"{branch}.provider"] = _KEY_WOULD_LEAK.format(branch=branch, leaf="provider")
     return found
 
 
-def _read(key: Key, value: Any) -> Any:
+def _read_value(key: Key, value: Any) -> Any:
     if isinstance(value, str) and NAMES_A_PROVIDER.search(key.name) and "." in value:
         raise Invalid(
             f"'{key.name}' takes a dotted path only from the environment ({key.environment}) or the settings file"

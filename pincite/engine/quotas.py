@@ -15,7 +15,7 @@ from pincite.store.access.usage import KEPT, NAMES, Granted, UsageStore, Used
 
 log = logging.getLogger(__name__)
 
-KNOWN = 4096
+MAX_LEASES = 4096
 """Budgets that are remembered; what is over is forgotten first."""
 REQUESTS, QUESTIONS, ANONYMOUS, TOKENS = (
     "requests_per_minute",
@@ -23,7 +23,7 @@ REQUESTS, QUESTIONS, ANONYMOUS, TOKENS = (
     "anonymous_per_minute",
     "tokens_per_day",
 )
-_WHAT = {REQUESTS: "requests", QUESTIONS: "questions", ANONYMOUS: "requests without a key or login that counts"}
+_BUDGET_NOUNS = {REQUESTS: "requests", QUESTIONS: "questions", ANONYMOUS: "requests without a key or login that counts"}
 
 
 @dataclass(slots=True)
@@ -84,7 +84,7 @@ class Quotas:
         """Raise what `request` would, where that is known beforehand: whoever asks on and on costs next to nothing."""
         lease = self._leases.get((REQUESTS, f"user:{person}"))
         if lease and lease.used_up and not lease.over:
-            raise _used_up(REQUESTS, lease)
+            raise _over_budget(REQUESTS, lease)
 
     async def _count(self, name: str, *, person: str = "", address: str = "") -> None:
         key = (name, f"user:{person}" if person else f"address:{address}")
@@ -92,7 +92,7 @@ class Quotas:
         if lease is None or lease.over or lease.empty:
             lease = await self._renewed(key, person, address)
         if lease.empty:
-            raise _used_up(name, lease)
+            raise _over_budget(name, lease)
         lease.left -= 1
 
     async def _renewed(self, key: tuple[str, str], person: str, address: str) -> _Lease:
@@ -111,9 +111,9 @@ class Quotas:
                 self._asking.pop(key, None)
 
     def _keep(self, key: tuple[str, str], lease: _Lease) -> _Lease:
-        if len(self._leases) >= KNOWN:
+        if len(self._leases) >= MAX_LEASES:
             self._leases = {key: lease for key, lease in self._leases.items() if not lease.over}
-        while len(self._leases) >= KNOWN:
+        while len(self._leases) >= MAX_LEASES:
             del self._leases[next(iter(self._leases))]
         self._leases[key] = lease
         return lease
@@ -166,10 +166,10 @@ class Quotas:
         return used, limits | dict(used.own)
 
 
-def _used_up(name: str, lease: _Lease) -> OverBudget:
+def _over_budget(name: str, lease: _Lease) -> OverBudget:
     left_s = max(0.0, lease.until - time.monotonic())
     return OverBudget(
-        f"you made {lease.granted.most:,} {_WHAT[name]} this minute, and no more may be made (limits.{name});"
+        f"you made {lease.granted.most:,} {_BUDGET_NOUNS[name]} this minute, and no more may be made (limits.{name});"
         f" try again in {math.ceil(left_s)} s",
         code=f"too_many_{name.removesuffix('_per_minute')}",
         retry_after_s=left_s,

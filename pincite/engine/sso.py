@@ -11,7 +11,7 @@ from pincite.outbound.oidc import Attempt, Provider, refused
 from pincite.store.access.login_sessions import LoginSessions
 from pincite.store.access.users import LOCAL, Users
 
-LASTS_S = 600
+LOGIN_TIMEOUT_S = 600
 """How long a browser may be away."""
 
 

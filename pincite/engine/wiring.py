@@ -59,7 +59,7 @@ from pincite.tracing.sink import TraceSink
 
 log = logging.getLogger(__name__)
 
-FOLLOW_S = 0.5
+INDEX_POLL_S = 0.5
 """How often a process checks whether another index is searched by now; a request checks by itself."""
 
 
@@ -146,7 +146,7 @@ class Services:
     async def _follow(self) -> None:
         """Search what is switched to, and switch to what is complete, whether anybody asks or not."""
         while True:
-            await asyncio.sleep(FOLLOW_S)
+            await asyncio.sleep(INDEX_POLL_S)
             try:
                 await self.index_switch.switch_if_built()
                 if await self.index_switch.moved():

@@ -14,8 +14,8 @@ from pincite.errors import Invalid
 from pincite.ingest.accept.accept import clean_folder
 from pincite.text.sentences import storable
 
-MOST_NODES, MOST_EDGES, MOST_COMPLETIONS = 50, 200, 10
-TYPES = ("rag", "read_document", "completion")
+MAX_NODES, MAX_EDGES, MAX_COMPLETIONS = 50, 200, 10
+NODE_TYPES = ("rag", "read_document", "completion")
 RAG_PRIORITY, READ_PRIORITY = -50, -40
 """Where guidance of queries and of reading stand among system messages."""
 
@@ -118,20 +118,22 @@ class CompletionNode(Node):
         )  # fmt: skip
 
 
-def _typed(node: Any) -> Any:
+def _normalize_type(node: Any) -> Any:
     """A node with its type as we write it: `RAG`, `ReadDocument` and `Completion` are the same."""
     if not isinstance(node, dict):
         raise ValueError("a node is an object with id and type")
     given = str(node.get("type", ""))[:100]
     plain = re.sub(r"[^a-z]|node$", "", given.lower())
-    kind = next((name for name in TYPES if name.replace("_", "") == plain), None)
+    kind = next((name for name in NODE_TYPES if name.replace("_", "") == plain), None)
     if kind is None:
-        raise ValueError(f"there is no type of node '{given}'{nearest(given, TYPES)}; there are: {', '.join(TYPES)}")
+        raise ValueError(
+            f"there is no type of node '{given}'{nearest(given, NODE_TYPES)}; there are: {', '.join(NODE_TYPES)}"
+        )
     return {**node, "type": kind}
 
 
 AnyNode = Annotated[
-    Annotated[RagNode | ReadNode | CompletionNode, Field(discriminator="type")], BeforeValidator(_typed)
+    Annotated[RagNode | ReadNode | CompletionNode, Field(discriminator="type")], BeforeValidator(_normalize_type)
 ]
 
 
@@ -145,8 +147,8 @@ class Edge(_Part):
 class Flow(_Part):
     """Nodes, the edges that join them, and what is asked."""
 
-    nodes: Annotated[list[AnyNode], Field(min_length=1, max_length=MOST_NODES)]
-    edges: Annotated[list[Edge], Field(max_length=MOST_EDGES)] = []
+    nodes: Annotated[list[AnyNode], Field(min_length=1, max_length=MAX_NODES)]
+    edges: Annotated[list[Edge], Field(max_length=MAX_EDGES)] = []
     input: Annotated[Words, Field(min_length=1, max_length=20_000)]
     output: Id | None = None
     profile: Text | None = None
@@ -169,8 +171,8 @@ class Flow(_Part):
             raise ValueError(f"two nodes have the id '{twice}'")
         if "input" in ids:
             raise ValueError("a node cannot be called 'input'; that is what the flow is asked")
-        if not 1 <= len(self.completions()) <= MOST_COMPLETIONS:
-            raise ValueError(f"a flow needs 1 to {MOST_COMPLETIONS} nodes of the type completion")
+        if not 1 <= len(self.completions()) <= MAX_COMPLETIONS:
+            raise ValueError(f"a flow needs 1 to {MAX_COMPLETIONS} nodes of the type completion")
 
     def _check_edges(self) -> None:
         known = {node.id: node for node in self.nodes}
@@ -229,5 +231,5 @@ def read_flow(told: Any) -> Flow:
         return Flow.model_validate(told)
     except ValidationError as error:
         first = error.errors()[0]
-        path = ".".join(str(part) for part in first["loc"] if part not in TYPES)
+        path = ".".join(str(part) for part in first["loc"] if part not in NODE_TYPES)
         raise Invalid(f"{path}: {describe_error(first)}" if path else describe_error(first)) from None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 
 from pincite.core.documents.document import ReadRequest
-from pincite.core.protocols import Opened
+from pincite.core.protocols import DocumentExtract
 from pincite.core.query.answer import Answer
 from pincite.core.query.hits import Hit
 from pincite.core.query.plan import Plan
@@ -26,11 +26,11 @@ from pincite.query.history import history_saving
 from pincite.query.understand.guard import guardrails, model_lookup
 from pincite.query.understand.understand import query_analysis
 
-LONGEST_SAID = 2000
+MAX_PASSED_CHARS = 2000
 """Characters of what a completion said that the next one is told."""
-LONGEST_QUERY = 4000
+MAX_QUERY_CHARS = 4000
 """Characters of a query that a tool takes."""
-Read = tuple[Opened, Sequence[Hit]]
+ReadResult = tuple[DocumentExtract, Sequence[Hit]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +50,9 @@ async def run_flow(run: Run, flow: Flow) -> Answer:
     scratchpad, said = pipeline.new_scratchpad(run), {"input": asked.text}
     *before, last = flow.in_order()
     for node in before:
-        with _unheard(run):
+        with _tokens_muted(run):
             written = (await run.step(completion_node, flow, node, scratchpad, said))[1]
-        said[node.id] = written.text[:LONGEST_SAID] if written else ""
+        said[node.id] = written.text[:MAX_PASSED_CHARS] if written else ""
     plan, made, prompt = await run.step(completion_node, flow, last, scratchpad, said)
     final = await pipeline.finish_steps(run, plan, scratchpad, made, prompt)
     nodes = tuple(f"node {node.id}: {node.type}" for node in (*before, last))
@@ -67,7 +67,7 @@ async def completion_node(
     question = await run.step(guardrails, Question(node.asks(said), mode="agent", retrieve=True), answered=False)
     plan = await run.step(query_analysis, question)
     inputs = flow.inputs(node)
-    given = [await _contribution(run, plan, one) for one in inputs if isinstance(one, RagNode | ReadNode)]
+    given = [await _node_input(run, plan, one) for one in inputs if isinstance(one, RagNode | ReadNode)]
     before = [one for one in inputs if isinstance(one, CompletionNode)]
     turns = tuple(Exchange(one.asks(said), one.asks(said), said[one.id]) for one in before)
     sampling = node.sampling([one.message for one in given])
@@ -75,19 +75,19 @@ async def completion_node(
     run.emit(Planned(plan))
     preset_calls = [preset for one in given for preset in one.preset_calls]
     if before and scratchpad.hits:
-        preset_calls.insert(0, _shown_again(before[0], plan, scratchpad))
-    backend, worked = together([one.backend for one in given]), None
+        preset_calls.insert(0, _found_so_far(before[0], plan, scratchpad))
+    backend, worked = combine_backends([one.backend for one in given]), None
     if run.kit.llm is run.kit.extractive:
         run.degrade("flow", "there is no model to write (llm.*); sentences were chosen by rules")
     else:
         worked = await run.attempt(None, agent, plan, scratchpad, backend, preset_calls)
     if worked is None:
-        await run.step(run_preset_calls, scratchpad, preset_calls or _by_rule(plan, given))
+        await run.step(run_preset_calls, scratchpad, preset_calls or _searches_by_rule(plan, given))
     made, prompt = worked or await pipeline.extract_draft(run, plan, scratchpad)
     return plan, made, prompt
 
 
-async def _contribution(run: Run, plan: Plan, node: RagNode | ReadNode) -> NodeInput:
+async def _node_input(run: Run, plan: Plan, node: RagNode | ReadNode) -> NodeInput:
     if isinstance(node, RagNode):
         return await run.step(rag_node, plan, node)
     return await run.step(read_node, plan, node)
@@ -117,22 +117,22 @@ async def read_node(run: Run, plan: Plan, node: ReadNode) -> NodeInput:
         return NodeInput(backend, (), (node.priority, node.message()))
     opened, _ = await own.read(node.reading())  # one that is not there ends the flow before a model is asked
 
-    async def read(reading: ReadRequest) -> Read:
-        return await own.read(_only(opened.document_id, reading))
+    async def read(reading: ReadRequest) -> ReadResult:
+        return await own.read(_require_document(opened.document_id, reading))
 
-    async def find(reading: ReadRequest, text: str) -> Read:
-        return await own.find(_only(opened.document_id, reading), text)
+    async def find(reading: ReadRequest, text: str) -> ReadResult:
+        return await own.find(_require_document(opened.document_id, reading), text)
 
-    arguments = {"doc_id": opened.document_id, **node.model_dump(include=_PLACE, exclude_none=True)}
+    arguments = {"doc_id": opened.document_id, **node.model_dump(include=_READ_ARGUMENTS, exclude_none=True)}
     backend = ToolBackend(own.search, read, find, backend.tools)
     preset = _preset(node.id, "read_document", backend, **arguments)
     return NodeInput(backend, (preset,), (node.priority, node.message()))
 
 
-_PLACE = {"section", "start_line", "end_line", "version"}
+_READ_ARGUMENTS = {"section", "start_line", "end_line", "version"}
 
 
-def _only(document_id: str, reading: ReadRequest) -> ReadRequest:
+def _require_document(document_id: str, reading: ReadRequest) -> ReadRequest:
     if reading.document_id != document_id:
         raise NotFound(f"only the document '{document_id}' can be read here")
     return reading
@@ -142,28 +142,28 @@ def _preset(node: str, tool: str, backend: ToolBackend, **arguments: object) -> 
     return PresetCall(ToolCall(f"node_{node}", tool, json.dumps(arguments, ensure_ascii=False)), backend)
 
 
-def _by_rule(plan: Plan, given: Sequence[NodeInput]) -> list[PresetCall]:
+def _searches_by_rule(plan: Plan, given: Sequence[NodeInput]) -> list[PresetCall]:
     """What is looked up where no model says what: the question, in every part of the library that may be searched."""
     searching = [one.backend for one in given if "rag_search" in one.backend.tools]
     return [
-        _preset(str(n), "rag_search", backend, queries=[plan.text[:LONGEST_QUERY]])
+        _preset(str(n), "rag_search", backend, queries=[plan.text[:MAX_QUERY_CHARS]])
         for n, backend in enumerate(searching)
     ]
 
 
-def _shown_again(before: CompletionNode, plan: Plan, scratchpad: Scratchpad) -> PresetCall:
+def _found_so_far(before: CompletionNode, plan: Plan, scratchpad: Scratchpad) -> PresetCall:
     """What lies on the scratchpad already, for the next completion to see under the same numbers."""
 
     async def search(_queries: Sequence[str]) -> Sequence[Hit]:
         return list(scratchpad.hits)
 
-    own = together(())
+    own = combine_backends(())
     return _preset(
-        before.id, "rag_search", ToolBackend(search, own.read, own.find), queries=[plan.text[:LONGEST_QUERY]]
+        before.id, "rag_search", ToolBackend(search, own.read, own.find), queries=[plan.text[:MAX_QUERY_CHARS]]
     )
 
 
-def together(several: Sequence[ToolBackend]) -> ToolBackend:
+def combine_backends(several: Sequence[ToolBackend]) -> ToolBackend:
     """The tools of several nodes as one set: a search asks all that search, a document is opened by the first that may."""
     searching = [backend for backend in several if "rag_search" in backend.tools]
     reading = [backend for backend in several if "read_document" in backend.tools]
@@ -176,7 +176,7 @@ def together(several: Sequence[ToolBackend]) -> ToolBackend:
                 best.setdefault(hit.chunk.key, hit)
         return list(best.values())
 
-    async def opened(how: Callable[[ToolBackend], Awaitable[Read]]) -> Read:
+    async def opened(how: Callable[[ToolBackend], Awaitable[ReadResult]]) -> ReadResult:
         missing = NotFound("there is no such document here")
         for backend in reading:
             try:
@@ -195,7 +195,7 @@ def together(several: Sequence[ToolBackend]) -> ToolBackend:
 
 
 @contextmanager
-def _unheard(run: Run) -> Iterator[None]:
+def _tokens_muted(run: Run) -> Iterator[None]:
     """What is written meanwhile is not the answer, and not streamed as one."""
     emit = run.emit
 

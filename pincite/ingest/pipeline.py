@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pincite.config.settings import Settings
 from pincite.core.documents.document import Chunk
 from pincite.core.request_context import request_id
-from pincite.core.traces import Trace, code_of, count, embedding, recording, span
+from pincite.core.traces import Trace, count, embedding_attributes, error_code, recording, span
 from pincite.errors import Conflict
 from pincite.ingest.chunk.semantic import cuts
 from pincite.ingest.embed.bulk_embedder import BulkEmbedder
@@ -73,7 +73,7 @@ async def ingest(shop: IngestKit, job: Job) -> None:
         finally:
             trace = Trace(
                 trace_id, "ingest", started, made.elapsed_ms, error=type(failed).__name__ if failed else None,
-                code=code_of(failed) if failed else None, spans=tuple(made.spans), request_id=trace_id,
+                code=error_code(failed) if failed else None, spans=tuple(made.spans), request_id=trace_id,
                 options={"document_id": job.document_id, "version": job.version, "attempt": job.attempts},
             )  # fmt: skip
             await shop.keep(job.owner, trace)
@@ -110,7 +110,7 @@ async def _ingest(shop: IngestKit, job: Job) -> None:
         count("embedding_ms", round((time.monotonic() - began) * 1000))
         return vectors
 
-    with span("indexing", **embedding(shop.settings.embedding.provider, shop.model), calls=0) as it:
+    with span("indexing", **embedding_attributes(shop.settings.embedding.provider, shop.model), calls=0) as it:
         it.attributes["chunks"] = len(prepared.chunks)
         edition = await shop.indexing.begin(target) if len(prepared.chunks) > BATCH else None
         entries: list[ChunkRow] = []

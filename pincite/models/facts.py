@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from importlib import resources
 from typing import Any, Literal
 
-from pincite.core.protocols import Offered
+from pincite.core.protocols import ServerModel
 from pincite.errors import ProviderError, ProviderRefused
 
 log = logging.getLogger(__name__)
@@ -86,7 +86,7 @@ class ServerModelInfo:
     """
 
     def __init__(
-        self, model: str, window: int, offers: Callable[[], Awaitable[list[Offered]]], most: int | None = None
+        self, model: str, window: int, offers: Callable[[], Awaitable[list[ServerModel]]], most: int | None = None
     ) -> None:
         self.model = model
         self._set_window = window
@@ -103,7 +103,7 @@ class ServerModelInfo:
         said = facts_of(self.model).window or self._told or WINDOW
         return self._set_window or (min(said, self._most) if self._most else said)
 
-    async def meet(self) -> None:
+    async def discover(self) -> None:
         """Ask the server once what is not known yet; one that does not say is left alone for a while.
 
         Whoever has a model's name does not wait for another who is asking: only the window is open then.
@@ -133,7 +133,7 @@ class ServerModelInfo:
             raise ProviderRefused(f"{shown} offers no model; set {section}.model to the one to use")
         return self.model
 
-    def _learn(self, offers: list[Offered]) -> None:
+    def _learn(self, offers: list[ServerModel]) -> None:
         self._answered = True
         if not self.model and offers:
             self.model = offers[0].name

@@ -37,7 +37,7 @@ async def probe_llm(llm: LLM, model: str | None = None) -> ProbeResult:
     try:
         async with asyncio.timeout(TRY_S):
             if isinstance(llm, Discoverable):
-                await llm.meet()
+                await llm.discover()
             async for piece in llm.write(prompt):
                 first = _since(started) if first is None else first
                 answered = piece.model or answered

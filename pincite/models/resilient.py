@@ -5,7 +5,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import cast
 
-from pincite.core.protocols import LLM, Discoverable, Embedder, HasCapabilities, Offered, Reranker
+from pincite.core.protocols import LLM, Discoverable, Embedder, HasCapabilities, Reranker, ServerModel
 from pincite.core.query.prompt import Prompt, StreamPart
 from pincite.core.query.tools import Abilities
 from pincite.core.traces import count
@@ -36,12 +36,12 @@ class ResilientLLM:
         """The model's own."""
         return abilities_of(self._inner)
 
-    async def meet(self) -> None:
+    async def discover(self) -> None:
         """Let the model's server say what it has, where it has one."""
         if isinstance(self._inner, Discoverable):
-            await self._inner.meet()
+            await self._inner.discover()
 
-    async def list_models(self) -> list[Offered]:
+    async def list_models(self) -> list[ServerModel]:
         """What its server has."""
         return await self._inner.list_models() if isinstance(self._inner, Discoverable) else []
 
@@ -79,12 +79,12 @@ class FallbackLLM:
         """The first model's."""
         return abilities_of(self._first)
 
-    async def meet(self) -> None:
+    async def discover(self) -> None:
         """Let the first model's server say what it has."""
         if isinstance(self._first, Discoverable):
-            await self._first.meet()
+            await self._first.discover()
 
-    async def list_models(self) -> list[Offered]:
+    async def list_models(self) -> list[ServerModel]:
         """What the first model's server has."""
         return await self._first.list_models() if isinstance(self._first, Discoverable) else []
 
@@ -107,7 +107,7 @@ class FallbackLLM:
 
     async def _instead(self, prompt: Prompt, reason: Unavailable) -> AsyncGenerator[StreamPart, None]:
         if isinstance(self._other, Discoverable):
-            await self._other.meet()
+            await self._other.discover()
         if prompt.tokens >= self._other.window:
             raise ProviderError(f"{reason}; the prompt is too long for {self._other.name}, its fallback") from reason
         count("fallbacks")

@@ -86,7 +86,9 @@ class _Reading:
                 manuscript.block(f"Attachment that was not read: {called} ({error})", f"attachment {called}")
         text, [page] = manuscript.done()
         begin = self._following
-        self._add(name, text, [PageMark(mark.start + begin, mark.end + begin, ref=mark.ref) for mark in page.placed()])
+        self._add(
+            name, text, [PageMark(mark.start + begin, mark.end + begin, ref=mark.ref) for mark in page.unpack_marks()]
+        )
         for called, attached in read:
             if isinstance(attached, Parsed):
                 self._attachment(called, attached)

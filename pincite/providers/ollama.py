@@ -6,7 +6,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
 
-from pincite.core.protocols import LLM, Embedder, Offered
+from pincite.core.protocols import LLM, Embedder, ServerModel
 from pincite.core.query.prompt import Message, StreamPart
 from pincite.core.query.tools import Abilities
 from pincite.errors import ProviderError, SettingsError
@@ -33,15 +33,15 @@ class OllamaLLM(ServedLLM):
     def __init__(self, options: Options) -> None:
         super().__init__(options, _server(options, options.section), MOST_WINDOW)
 
-    async def list_models(self) -> list[Offered]:
+    async def list_models(self) -> list[ServerModel]:
         """What is installed there."""
         found = await self._server.get("/api/tags")
         try:
-            return [Offered(text_of(one["name"])) for one in found["models"]]
+            return [ServerModel(text_of(one["name"])) for one in found["models"]]
         except (TypeError, KeyError) as error:
             raise self._server.rubbish("no list of models that can be read") from error
 
-    async def _offers(self) -> list[Offered]:
+    async def _offers(self) -> list[ServerModel]:
         """The model in question with its window; without a name, the first that is installed."""
         model = self._known.model or next((one.name for one in await self.list_models()), "")
         if not model:
@@ -51,7 +51,7 @@ class OllamaLLM(ServedLLM):
         self._learn_abilities(about.get("capabilities") if isinstance(about, dict) else None)
         named = facts.items() if isinstance(facts, dict) else ()
         windows = (window_of(value) for key, value in named if key.endswith(".context_length"))
-        return [Offered(model, next((window for window in windows if window), None))]
+        return [ServerModel(model, next((window for window in windows if window), None))]
 
     def _learn_abilities(self, said: object) -> None:
         if isinstance(said, list):
@@ -123,7 +123,7 @@ class OllamaEmbedder:
         await self._server.close()
 
 
-async def running_here() -> list[Offered]:
+async def running_here() -> list[ServerModel]:
     """The models of an Ollama on this machine; empty where none runs. Nothing but the list is asked for."""
     llm = OllamaLLM(Options(timeout_s=LOOK_S))
     try:

@@ -4,12 +4,12 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from pincite.core.documents.positions import Place
-from pincite.engine.reader.page_locator import Location, Shown, Word
+from pincite.engine.reader.page_locator import Location, PageView, Word
 
 Json = dict[str, Any]
 
 
-def shown(value: Shown) -> Json:
+def shown(value: PageView) -> Json:
     """A page with its words."""
     return asdict(replace(value, words=())) | {"words": [_word(word) for word in value.words]}
 

@@ -6,7 +6,7 @@ from typing import Any
 from pincite.config.profiles import Profile
 from pincite.config.schema import Key, catalogue, without_password
 from pincite.core.operations import SettingChange
-from pincite.engine.live_settings import Line, LiveSettings, SettingsOutcome
+from pincite.engine.live_settings import LiveSettings, SettingLine, SettingsOutcome
 from pincite.serialize.answers import Json, moment, page
 
 __all__ = [
@@ -33,7 +33,7 @@ def settings(control: LiveSettings) -> Json:
     }
 
 
-def setting(line: Line) -> Json:
+def setting(line: SettingLine) -> Json:
     """One setting as it is now; of a secret only whether it is there."""
     key = line.key
     told: Json = {

@@ -3,7 +3,7 @@
 import base64
 from datetime import datetime
 
-from pincite.core.times import utc
+from pincite.core.times import to_utc
 from pincite.errors import Invalid
 from pincite.text.sentences import storable
 
@@ -17,6 +17,6 @@ def place_of(cursor: str) -> tuple[datetime, str]:
     """The moment and the id of the entry a page ended with; whatever is not a cursor is refused here."""
     try:
         moment, _, last_id = base64.urlsafe_b64decode(cursor.encode()).decode().partition(" ")
-        return utc(datetime.fromisoformat(moment)), storable(last_id)
+        return to_utc(datetime.fromisoformat(moment)), storable(last_id)
     except ValueError:
         raise Invalid("cursor: this is not one that a list gave out; start again without it") from None

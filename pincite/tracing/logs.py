@@ -12,7 +12,7 @@ from typing import Any, TextIO
 
 from pincite.config.branches.server import Logs
 from pincite.core.request_context import request_id
-from pincite.core.traces import unquoted
+from pincite.core.traces import without_server_message
 
 FACTS = ("method", "path", "status", "ms", "trace_id")
 """What a line may carry beside its message; anything else that is attached to a record stays out."""
@@ -90,7 +90,7 @@ def moment(record: logging.LogRecord) -> str:
 
 def _said(record: logging.LogRecord) -> str:
     """The message, and of an error its name and where it came from; its own text could hold anything."""
-    said = unquoted(" ".join(record.getMessage().split()))
+    said = without_server_message(" ".join(record.getMessage().split()))
     if not record.exc_info or record.exc_info[0] is None:
         return said
     frames = traceback.extract_tb(record.exc_info[2])[-NEAREST:]

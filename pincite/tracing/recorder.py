@@ -9,7 +9,7 @@ from pincite.core.query.prompt import Prompt
 from pincite.core.query.question import Question
 from pincite.core.request_context import remote_span, request_id
 from pincite.core.run import Answered, Event, Planned, Run
-from pincite.core.traces import Content, Trace, TraceOutcome, code_of, told, unquoted
+from pincite.core.traces import Content, Trace, TraceOutcome, error_code, error_summary, without_server_message
 from pincite.text.sentences import storable
 from pincite.tracing.replay import options_of, settings_of
 
@@ -64,8 +64,8 @@ class TraceRecorder:
         """What happened, however it ended; the words only where the settings allow."""
         self.told = Trace(
             run.id, self._kind, self._started_at, run.recording.elapsed_ms, strategy=_strategy(run),
-            error=told(error) if error else None, code=code_of(error) if error else None,
-            degraded=tuple(replace(note, reason=unquoted(note.reason)) for note in run.degraded), spans=tuple(run.spans), request_id=request_id.get(),
+            error=error_summary(error) if error else None, code=error_code(error) if error else None,
+            degraded=tuple(replace(note, reason=without_server_message(note.reason)) for note in run.degraded), spans=tuple(run.spans), request_id=request_id.get(),
             remote=remote_span.get(), options=options_of(self._understood) | self._replays,
             settings=settings_of(run.settings),
             outcome=_outcome(self._answer) if self._answer else None,

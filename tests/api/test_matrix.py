@@ -13,7 +13,7 @@ from pincite.api.app import ROUTERS
 from pincite.api.middleware.authenticate import right_of
 from pincite.api.paths import API
 from pincite.api.routes import web_ui
-from pincite.core.accounts.access import MAY, Role
+from pincite.core.accounts.access import PERMISSIONS, Role
 from tests.api.door import Door, completed, upload
 
 MISSING = {
@@ -281,7 +281,7 @@ def test_whoever_may_not_come_in_gets_nowhere(world: World, who: str, name: str)
 @pytest.mark.parametrize("name", sorted(name for name in TABLE if not TABLE[name].stream))
 @pytest.mark.parametrize("who", sorted(CALLERS))
 def test_others_may_what_their_role_may_and_see_nothing_of_the_owners(world: World, who: str, name: str) -> None:
-    row, may = TABLE[name], MAY[CALLERS[who]]
+    row, may = TABLE[name], PERMISSIONS[CALLERS[who]]
     if row.administered and "administer" in may:
         return
     response = world.ask(who, name, world.own)

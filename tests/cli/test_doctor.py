@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pincite.config.sources import load_settings
-from pincite.core.protocols import Offered
+from pincite.core.protocols import ServerModel
 from pincite.engine import diagnose
 from pincite.engine.diagnose import Finding
 from pincite.errors import Unavailable
@@ -130,8 +130,8 @@ def test_a_model_server_is_looked_for_without_a_word_to_it() -> None:
 
 
 def test_an_ollama_on_this_machine_is_offered_and_never_used_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def running() -> list[Offered]:
-        return [Offered(f"model-{n}") for n in range(10)]
+    async def running() -> list[ServerModel]:
+        return [ServerModel(f"model-{n}") for n in range(10)]
 
     monkeypatch.setattr(diagnose, "running_here", running)
     [offer] = asyncio.run(diagnose._ollama(load_settings({}, env={})))
@@ -141,7 +141,7 @@ def test_an_ollama_on_this_machine_is_offered_and_never_used_unasked(monkeypatch
 
 
 def test_no_ollama_is_nothing_to_speak_of(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def none() -> list[Offered]:
+    async def none() -> list[ServerModel]:
         return []
 
     monkeypatch.setattr(diagnose, "running_here", none)

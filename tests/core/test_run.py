@@ -199,6 +199,6 @@ def test_what_was_begun_and_failed_is_noted_like_any_embedding() -> None:
         async with prefetched(embedder, ["a"]) as run.prefetched:
             with pytest.raises(Unavailable, match="down"):
                 await run.embed(["a"])
-        assert run.unembedded is not None
+        assert run.embedding_error is not None
 
     asyncio.run(go())

@@ -2,7 +2,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from pincite.core.times import moment
+from pincite.core.times import parse_time
 
 
 @pytest.mark.parametrize(
@@ -15,8 +15,8 @@ from pincite.core.times import moment
     ],
 )
 def test_a_moment_is_read_in_utc_and_a_date_is_its_end(text: str, expected: datetime) -> None:
-    assert moment(text) == expected
-    assert moment(text).tzinfo is UTC
+    assert parse_time(text) == expected
+    assert parse_time(text).tzinfo is UTC
 
 
 @pytest.mark.parametrize(
@@ -24,4 +24,4 @@ def test_a_moment_is_read_in_utc_and_a_date_is_its_end(text: str, expected: date
 )
 def test_what_is_no_moment_is_told_with_what_would_be(text: str) -> None:
     with pytest.raises(ValueError, match="a date such as 2026-05-01"):
-        moment(text)
+        parse_time(text)

@@ -9,21 +9,21 @@ import pytest
 from pincite.core.query.prompt import Draft, Message, Prompt, Usage
 from pincite.core.query.question import Sampling
 from pincite.core.traces import (
-    MOST_SPANS,
+    MAX_SPANS,
     Recording,
     Span,
     Trace,
-    asked,
     call,
-    code_of,
     count,
-    embedding,
+    embedding_attributes,
+    error_code,
+    error_summary,
+    llm_request_attributes,
+    llm_response_attributes,
     observe,
     recording,
     span,
-    told,
-    unquoted,
-    written,
+    without_server_message,
 )
 from pincite.errors import Invalid, Unavailable
 from tests.core.test_run import make_run
@@ -90,10 +90,10 @@ def test_a_call_inside_a_generator_takes_nothing_of_its_callers() -> None:
 
 def test_there_are_only_so_many_spans() -> None:
     with recording() as made, span("loop"):
-        for _ in range(MOST_SPANS + 10):
+        for _ in range(MAX_SPANS + 10):
             with span("turn"):
                 observe(of="the turn")
-    assert len(made.spans) == MOST_SPANS
+    assert len(made.spans) == MAX_SPANS
     assert made.spans[0].attributes["spans_left_out"] == 11
 
 
@@ -112,8 +112,8 @@ def test_an_error_is_told_by_its_name_and_only_our_own_words() -> None:
         with pytest.raises(ValueError, match="secret"), span("theirs"):
             raise ValueError("secret words")
     assert [one.error for one in made.spans] == ["Unavailable: the part is down", "ValueError"]
-    assert told(Invalid("a\0b")) == "Invalid: a b"
-    assert [code_of(error) for error in (Invalid("x", code="y"), asyncio.CancelledError(), KeyError())] == [
+    assert error_summary(Invalid("a\0b")) == "Invalid: a b"
+    assert [error_code(error) for error in (Invalid("x", code="y"), asyncio.CancelledError(), KeyError())] == [
         "y", "cancelled", "internal"
     ]  # fmt: skip
 
@@ -133,7 +133,7 @@ def test_an_error_is_told_by_its_name_and_only_our_own_words() -> None:
     ],
 )
 def test_what_a_server_said_is_not_kept(said: str, kept: str) -> None:
-    assert unquoted(said) == kept
+    assert without_server_message(said) == kept
 
 
 def test_two_runs_in_one_task_do_not_mix() -> None:
@@ -168,24 +168,24 @@ def test_a_trace_knows_its_passages_and_their_documents() -> None:
 
 def test_what_was_asked_for_is_told_without_its_words() -> None:
     wish = Sampling(model="big", temperature=0.0, max_tokens=50, stop=("secret",), system_prompt="secret")
-    told = asked("ollama", Prompt("secret?", (Message("user", "secret"),), (), 321, wish), "small")
+    told = llm_request_attributes("ollama", Prompt("secret?", (Message("user", "secret"),), (), 321, wish), "small")
     assert told == {
         "gen_ai.operation.name": "chat", "gen_ai.provider.name": "ollama", "gen_ai.request.model": "big",
         "gen_ai.request.temperature": 0.0, "gen_ai.request.max_tokens": 50, "prompt_tokens": 321, "sources": 0,
     }  # fmt: skip
-    assert asked("ollama", Prompt("q", (), (), 1), "small")["gen_ai.request.model"] == "small"
+    assert llm_request_attributes("ollama", Prompt("q", (), (), 1), "small")["gen_ai.request.model"] == "small"
 
 
 def test_what_came_back_is_told_without_its_words() -> None:
-    assert written(Draft("secret", "m", "stop", Usage(10, 2)), 1.23456) == {
+    assert llm_response_attributes(Draft("secret", "m", "stop", Usage(10, 2)), 1.23456) == {
         "gen_ai.response.model": "m", "gen_ai.response.finish_reasons": ["stop"], "gen_ai.usage.input_tokens": 10,
         "gen_ai.usage.output_tokens": 2, "first_token_ms": 1.235, "characters": 6,
     }  # fmt: skip
-    assert written(Draft("", None, None), None) == {"characters": 0}
+    assert llm_response_attributes(Draft("", None, None), None) == {"characters": 0}
 
 
 def test_an_embedder_is_told_with_how_much_it_embeds() -> None:
-    assert embedding("minilm", "minilm-l6-v2/int8", 3) == {
+    assert embedding_attributes("minilm", "minilm-l6-v2/int8", 3) == {
         "gen_ai.operation.name": "embeddings", "gen_ai.provider.name": "minilm",
         "gen_ai.request.model": "minilm-l6-v2/int8", "texts": 3,
     }  # fmt: skip

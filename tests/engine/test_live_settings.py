@@ -167,7 +167,7 @@ def test_tools_that_a_document_is_made_with_are_kept_until_it_is_done(
         """Clearing up is done below, and not by chance in the moment in which the settings change."""
 
     embedding, go_on = asyncio.Event(), asyncio.Event()
-    monkeypatch.setattr("pincite.engine.index.tools.KEPT_S", -1.0)
+    monkeypatch.setattr("pincite.engine.index.tools.MIN_KEEP_S", -1.0)
     monkeypatch.setattr("pincite.ingest.worker.Workers._keep_tidy", untidy)
 
     async def go() -> None:

@@ -116,7 +116,7 @@ def test_what_was_set_aside_for_an_answer_is_corrected_however_it_ends() -> None
 
 
 def test_no_more_is_remembered_than_fits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits_module, "KNOWN", 10)
+    monkeypatch.setattr(limits_module, "MAX_LEASES", 10)
 
     async def test(limits: Quotas, counted: Counted) -> None:
         for number in range(50):

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from pincite.errors import Invalid
-from pincite.flows.graph import MOST_COMPLETIONS, MOST_NODES, CompletionNode, RagNode, ReadNode, read_flow
+from pincite.flows.graph import MAX_COMPLETIONS, MAX_NODES, CompletionNode, RagNode, ReadNode, read_flow
 
 
 def flow(*nodes: dict[str, Any], edges: str = "", **more: Any) -> dict[str, Any]:
@@ -80,8 +80,8 @@ def test_what_a_completion_asks_is_filled_once() -> None:
         (flow(WRITE, output="x"), "there is no completion 'x'"),
         ({"nodes": [WRITE]}, "input"),
         (flow(WRITE, input=""), "input"),
-        (flow(*({"id": f"c{n}", "type": "completion"} for n in range(MOST_COMPLETIONS + 1)), output="c1"), "1 to 10 nodes"),
-        (flow(*({"id": f"c{n}", "type": "completion"} for n in range(MOST_NODES + 1))), "nodes"),
+        (flow(*({"id": f"c{n}", "type": "completion"} for n in range(MAX_COMPLETIONS + 1)), output="c1"), "1 to 10 nodes"),
+        (flow(*({"id": f"c{n}", "type": "completion"} for n in range(MAX_NODES + 1))), "nodes"),
         (flow(WRITE, edges=" ".join(["c>c"] * 201)), "edges"),
     ],
 )  # fmt: skip

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from pincite.core.documents.document import ReadRequest
-from pincite.core.protocols import Opened
+from pincite.core.protocols import DocumentExtract
 from pincite.core.query.answer import Answer
 from pincite.core.query.hits import Hit
 from pincite.core.run import Event, Run, Token
 from pincite.errors import NotFound
 from pincite.flows.graph import read_flow
-from pincite.flows.run import run_flow, together
+from pincite.flows.run import combine_backends, run_flow
 from pincite.query.agent.tools import ToolBackend
 from tests.builders import Calling, found, hit
 
@@ -29,12 +29,12 @@ Play = Callable[..., tuple[Answer, list[Event]]]
 class Shelf:
     """One document that can be opened."""
 
-    async def read(self, reading: ReadRequest, **_: Any) -> Opened:
+    async def read(self, reading: ReadRequest, **_: Any) -> DocumentExtract:
         if "doc1" not in (reading.document_id, reading.source_uri):
             raise NotFound(f"there is no document '{reading.document_id}'")
-        return Opened("doc1", "v1", "Leave", (found(TEXTS[1]),), 1, 1, 1)
+        return DocumentExtract("doc1", "v1", "Leave", (found(TEXTS[1]),), 1, 1, 1)
 
-    async def find(self, reading: ReadRequest, text: str, **_: Any) -> Opened:
+    async def find(self, reading: ReadRequest, text: str, **_: Any) -> DocumentExtract:
         return replace(await self.read(reading), places=(1,), found=1)
 
 
@@ -159,7 +159,7 @@ def test_searches_of_several_nodes_take_turns_and_tell_each_passage_once() -> No
 
         return ToolBackend(search, nothing, nothing, ("rag_search", "read_document"))
 
-    backend = together([node(a, b), node(c, a)])
+    backend = combine_backends([node(a, b), node(c, a)])
     assert [one.chunk.key for one in asyncio.run(backend.search(["x"]))] == [1, 3, 2]  # type: ignore[arg-type]
     assert backend.tools == ("rag_search", "read_document")
     with pytest.raises(NotFound, match="not mine"):

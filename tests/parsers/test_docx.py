@@ -53,7 +53,7 @@ def test_a_document_saved_by_libreoffice_comes_out_right():
     assert parsed.page_starts == ()
     (page,) = parsed.pages
     assert (page.kind, page.start) == ("text", 0)
-    found = {mark.ref: parsed.text[mark.start : mark.end] for mark in page.placed()}
+    found = {mark.ref: parsed.text[mark.start : mark.end] for mark in page.unpack_marks()}
     assert found["table 1, row 3"] == r"| Summer | Child \| teen | 24 € |"
     assert found["footnote 1"] == "[^1]: The station at Skarvet reports every hour."
     assert found["paragraph 6"] == "   - a) North side"
@@ -247,7 +247,12 @@ def test_notes_stand_below_the_paragraph_that_refers_to_them():
     )
     parsed = parse(make_docx(body, parts={"footnotes": line + note, "endnotes": last}))
     assert parsed.text == "Said[^1].\n\n[^1]: See there.\n\nMore[^e1][^1]\n\n[^e1]: The end."
-    assert [mark.ref for mark in parsed.pages[0].placed()] == ["paragraph 1", "footnote 1", "paragraph 2", "endnote 1"]
+    assert [mark.ref for mark in parsed.pages[0].unpack_marks()] == [
+        "paragraph 1",
+        "footnote 1",
+        "paragraph 2",
+        "endnote 1",
+    ]
 
 
 def test_text_boxes_follow_their_paragraph_and_are_told_once():
@@ -259,7 +264,7 @@ def test_text_boxes_follow_their_paragraph_and_are_told_once():
     )
     parsed = parse(make_docx(p(run("Beside") + box) + p("After")))
     assert parsed.text == "Beside\n\nIn the box\n\nAfter"
-    assert [mark.ref for mark in parsed.pages[0].placed()] == ["paragraph 1", "text box 1", "paragraph 2"]
+    assert [mark.ref for mark in parsed.pages[0].unpack_marks()] == ["paragraph 1", "text box 1", "paragraph 2"]
 
 
 def test_what_was_written_about_a_picture_is_kept_where_it_stands():
@@ -292,7 +297,11 @@ def test_a_row_that_is_one_text_above_the_others_stands_before_the_table():
     )
     parsed = parse(make_docx(body))
     assert parsed.text == "Prices\n\n| Item | € |\n| --- | --- |\n| Tea | 2 |"
-    assert [mark.ref for mark in parsed.pages[0].placed()] == ["table 1, row 1", "table 1, row 2", "table 1, row 3"]
+    assert [mark.ref for mark in parsed.pages[0].unpack_marks()] == [
+        "table 1, row 1",
+        "table 1, row 2",
+        "table 1, row 3",
+    ]
 
 
 def test_nested_tables_come_after_the_one_they_are_in():
@@ -305,7 +314,7 @@ def test_a_table_that_only_arranges_things_is_no_table():
     body = table(row(cell(p("Chapter", style("berschrift1")) + p("Words")), cell("Beside")))
     parsed = parse(make_docx(body, parts={"styles": STYLES}))
     assert parsed.text == "# Chapter\n\nWords\n\nBeside"
-    assert {mark.ref for mark in parsed.pages[0].placed()} == {"table 1, row 1"}
+    assert {mark.ref for mark in parsed.pages[0].unpack_marks()} == {"table 1, row 1"}
 
 
 # What is no Word document

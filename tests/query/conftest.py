@@ -9,7 +9,7 @@ import pytest
 from pincite.config.sources import load_settings
 from pincite.core.accounts.access import LOCAL, Scope
 from pincite.core.documents.positions import PageText, TextSpan
-from pincite.core.protocols import Fetched, Match, Titled, Vector
+from pincite.core.protocols import Fetched, Match, TitleMatch, Vector
 from pincite.core.query.hits import RetrievedChunk
 from pincite.core.query.question import Filters
 from pincite.core.run import Event, Kit, Run
@@ -49,12 +49,16 @@ class MemoryIndex:
         cosines = {key: self.rankings["dense"].get(key, 0.1) for key in chunks} if vectors else {}
         return Fetched(chunks, cosines, self.strangers)
 
-    async def titled(self, names: Sequence[str], vector: Vector, *, scope: Scope, filters: Filters) -> list[Titled]:
+    async def match_titles(
+        self, names: Sequence[str], vector: Vector, *, scope: Scope, filters: Filters
+    ) -> list[TitleMatch]:
         self.calls.append("titled")
         carried = [(name, self.titles[name]) for name in names if name in self.titles]
-        return [Titled(name, f"doc{key}", Match(key, self.rankings["dense"].get(key, 0.1))) for name, key in carried]
+        return [
+            TitleMatch(name, f"doc{key}", Match(key, self.rankings["dense"].get(key, 0.1))) for name, key in carried
+        ]
 
-    async def around(self, keys: Sequence[int], level: int, *, scope: Scope) -> dict[int, RetrievedChunk]:
+    async def parents(self, keys: Sequence[int], level: int, *, scope: Scope) -> dict[int, RetrievedChunk]:
         return {
             key: found(f"All around {key}.", key=1000 * (level + 1) + key, level=level, document_id=f"doc{key}")
             for key in keys
@@ -65,7 +69,7 @@ class MemoryIndex:
         self.calls.append("pages")
         return [self.leaves for _ in extracts]
 
-    async def within(
+    async def dense_within(
         self, documents: Sequence[str], vector: Vector, *, scope: Scope, filters: Filters, limit: int
     ) -> list[Match]:
         self.calls.append("within")

@@ -11,7 +11,7 @@ from pincite.api.dependencies import Engine
 from pincite.api.middleware.authenticate import Administrator
 from pincite.api.paths import API
 from pincite.core.accounts.audit import AuditFilter, read_anchor
-from pincite.core.times import utc
+from pincite.core.times import to_utc
 from pincite.serialize import answers
 from pincite.serialize.accounts import event_shape, verdict_shape
 from pincite.serialize.fields import Body, Name
@@ -38,7 +38,7 @@ async def events(
     cursor: Annotated[str | None, Query(max_length=20)] = None,
 ) -> JSONResponse:
     """What was done, newest first; of one kind (`login`, `user`, `user.add` …), by or about somebody, since a time."""
-    wanted = AuditFilter(event, person, utc(since) if since else None, limit, cursor)
+    wanted = AuditFilter(event, person, to_utc(since) if since else None, limit, cursor)
     found, following = await pincite.admin.audit.list(caller.person, wanted)
     return JSONResponse(answers.page([event_shape(one) for one in found], following))
 

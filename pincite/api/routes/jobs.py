@@ -17,7 +17,7 @@ from pincite.api.paths import API
 from pincite.api.streaming.answer_streams import StreamEvent
 from pincite.api.streaming.sse import KEEP_ALIVE_S, EventStream
 from pincite.core.accounts.access import Caller
-from pincite.core.documents.jobs import EndedJob, JobWish, QueuedJob, QueueSummary
+from pincite.core.documents.jobs import EndedJob, JobFilter, QueuedJob, QueueSummary
 from pincite.engine.app import AsyncPincite
 from pincite.errors import NotFound
 from pincite.serialize import jobs as shapes
@@ -37,7 +37,7 @@ async def jobs(
     caller: Reader,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     cursor: Annotated[str | None, Query(max_length=200)] = None,
-    state: JobWish | None = None,
+    state: JobFilter | None = None,
 ) -> JSONResponse:
     """One's own documents that are not done yet: those in hand, those that wait in their turn, those held back.
 

@@ -10,7 +10,7 @@ from pincite.api.middleware.authenticate import address_of
 from pincite.api.paths import API
 from pincite.api.routes.auth import hold
 from pincite.engine.app import AsyncPincite
-from pincite.engine.sso import LASTS_S, Returned, SingleSignOn
+from pincite.engine.sso import LOGIN_TIMEOUT_S, Returned, SingleSignOn
 from pincite.errors import NotFound
 
 PLACE = f"{API}/auth/oidc"
@@ -44,7 +44,7 @@ async def login(request: Request, pincite: Engine) -> RedirectResponse:
     response.set_cookie(
         COOKIE,
         attempt.secret,
-        max_age=LASTS_S,
+        max_age=LOGIN_TIMEOUT_S,
         path=PLACE,
         httponly=True,
         samesite="lax",  # it comes back from another site

@@ -11,8 +11,8 @@ from pincite.api.dependencies import Engine
 from pincite.api.middleware.authenticate import Looker, Reader
 from pincite.api.paths import API
 from pincite.api.streaming.disconnect import until_disconnect
-from pincite.core.accounts.access import MAY, Caller
-from pincite.core.times import utc
+from pincite.core.accounts.access import PERMISSIONS, Caller
+from pincite.core.times import to_utc
 from pincite.core.traces import Kind, TraceFilter
 from pincite.serialize import traces as shapes
 from pincite.serialize.answers import page
@@ -34,7 +34,7 @@ async def traces(
     cursor: Annotated[str | None, Query(max_length=200)] = None,
 ) -> JSONResponse:
     """Traces without their spans, newest first; of one kind, only failed, reduced or slow ones, or since a time."""
-    start = utc(since) if since else None
+    start = to_utc(since) if since else None
     wanted = TraceFilter(
         kind, errors, slower_than_ms, start, limit, cursor, everybody=_everybody(caller), degraded=degraded
     )
@@ -50,7 +50,7 @@ async def trace(trace_id: str, pincite: Engine, caller: Looker) -> JSONResponse:
 
 
 def _everybody(caller: Caller) -> bool:
-    return "administer" in MAY[caller.role]
+    return "administer" in PERMISSIONS[caller.role]
 
 
 class ReplayBody(Body):

@@ -9,7 +9,7 @@ from starlette.responses import JSONResponse
 from pincite.api.dependencies import Engine
 from pincite.api.middleware.authenticate import Administrator, Looker, Writer
 from pincite.api.paths import API
-from pincite.engine.reader.diff import CONTEXT
+from pincite.engine.reader.diff import CONTEXT_LINES
 from pincite.evaluate.compare_indexes import compare_indexes
 from pincite.evaluate.report import comparison_json
 from pincite.serialize import versions as shapes
@@ -27,7 +27,7 @@ async def diff(
     caller: Looker,
     before: Annotated[str | None, Query(alias="from", max_length=100)] = None,
     to: VersionId = None,
-    context: Annotated[int, Query(ge=0, le=1000)] = CONTEXT,
+    context: Annotated[int, Query(ge=0, le=1000)] = CONTEXT_LINES,
 ) -> JSONResponse:
     """What changed between two versions; between the last two unless told otherwise."""
     found = await pincite.documents.difference(document_id, before, to, context=context, caller=caller)

@@ -12,7 +12,7 @@ from rich.text import Text
 from pincite.cli.view.screen import UNLIMITED, Screen, grid, joined, shorten, styled
 from pincite.config.schema import Key, without_password
 from pincite.core.operations import SettingChange
-from pincite.engine.live_settings import Line, LiveSettings, SettingsOutcome
+from pincite.engine.live_settings import LiveSettings, SettingLine, SettingsOutcome
 
 ACTS = {"query": "next request", "index": "next indexing", "start": "next start"}
 SOURCES = {"default": "dim", "file": "cyan", "environment": "cyan", "database": "green", "call": "magenta"}
@@ -20,7 +20,7 @@ VALUE = 30
 """Columns a value gets in a table on a terminal at most."""
 
 
-def print_settings(screen: Screen, control: LiveSettings, lines: Sequence[Line]) -> None:
+def print_settings(screen: Screen, control: LiveSettings, lines: Sequence[SettingLine]) -> None:
     """Print a line for each setting."""
     table = grid("setting", "~value", "from", "a change acts at the")
     for line in lines:
@@ -29,7 +29,7 @@ def print_settings(screen: Screen, control: LiveSettings, lines: Sequence[Line])
     _print_state(screen, control)
 
 
-def print_setting(screen: Screen, control: LiveSettings, line: Line) -> None:
+def print_setting(screen: Screen, control: LiveSettings, line: SettingLine) -> None:
     """Print one setting with everything there is to say about it."""
     key = line.key
     screen.say((key.name, "bold"), "  ", _value(line), "  ", _source(line))
@@ -112,14 +112,14 @@ def _room(screen: Screen) -> int:
     return VALUE if screen.is_terminal else screen.columns
 
 
-def _value(line: Line, room: int = UNLIMITED) -> Text:
+def _value(line: SettingLine, room: int = UNLIMITED) -> Text:
     if line.key.secret:
         return styled("set, not shown" if line.set else "(none)", "dim")
     text = shorten(shown(line.value), room)
     return styled(text, "" if line.source == "default" else "bold")
 
 
-def _source(line: Line) -> Text:
+def _source(line: SettingLine) -> Text:
     return styled("this call" if line.source == "call" else line.source, SOURCES.get(line.source, ""))
 
 

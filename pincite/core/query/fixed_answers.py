@@ -23,7 +23,7 @@ NO_ANSWER = "no_answer"
 """Finish reason of an answerer that found the sources not to answer."""
 
 
-def quoted(words: Sequence[str], language: str) -> str:
+def quote_words(words: Sequence[str], language: str) -> str:
     """Words one after the other, as quotations."""
     opening, closing = ("„", "“") if language == "de" else ("“", "”")
     return ", ".join(f"{opening}{word}{closing}" for word in words)

@@ -9,16 +9,16 @@ from dataclasses import dataclass, field
 
 from pincite.errors import Invalid, TooLarge, Unsupported
 
-MOST = 8
+MAX_PICTURES = 8
 """Pictures of one question."""
-MOST_BYTES = 10 * 1024 * 1024
+MAX_PICTURE_BYTES = 10 * 1024 * 1024
 """Bytes of one picture."""
-MOST_ALTOGETHER = 24 * 1024 * 1024
-MOST_PIXELS = 50_000_000
-LONGEST_SIDE = 16_384
+MAX_TOTAL_BYTES = 24 * 1024 * 1024
+MAX_PIXELS = 50_000_000
+MAX_SIDE_PIXELS = 16_384
 
 _DATA_URL = re.compile(r"data:(?P<mime>[\w.+/-]{1,100})?(?P<more>(?:;[\w.+=/-]{1,100})*?);base64,", re.IGNORECASE)
-_SEGMENTS = frozenset({*range(0xC0, 0xD0)}) - {0xC4, 0xC8, 0xCC}
+_SIZE_MARKERS = frozenset({*range(0xC0, 0xD0)}) - {0xC4, 0xC8, 0xCC}
 """Markers of a JPEG after which its size stands."""
 
 Size = tuple[int, int]
@@ -44,36 +44,36 @@ class Picture:
         return f"data:{self.mime};base64,{self.base64}"
 
 
-def pictures_of(urls: Sequence[str]) -> tuple[Picture, ...]:
+def read_pictures(urls: Sequence[str]) -> tuple[Picture, ...]:
     """The pictures of data URLs, each checked, and all of them together."""
-    if len(urls) > MOST:
-        raise Invalid(f"{len(urls)} images are too many; send at most {MOST}", code="too_many_images")
-    pictures = tuple(from_url(url, f"image {number}") for number, url in enumerate(urls, start=1))
-    if (size := sum(len(picture.data) for picture in pictures)) > MOST_ALTOGETHER:
-        raise TooLarge(f"the images have {size:,} bytes together; at most {MOST_ALTOGETHER:,} are taken")
+    if len(urls) > MAX_PICTURES:
+        raise Invalid(f"{len(urls)} images are too many; send at most {MAX_PICTURES}", code="too_many_images")
+    pictures = tuple(picture_from_url(url, f"image {number}") for number, url in enumerate(urls, start=1))
+    if (size := sum(len(picture.data) for picture in pictures)) > MAX_TOTAL_BYTES:
+        raise TooLarge(f"the images have {size:,} bytes together; at most {MAX_TOTAL_BYTES:,} are taken")
     return pictures
 
 
-def from_url(url: str, which: str = "the image") -> Picture:
+def picture_from_url(url: str, which: str = "the image") -> Picture:
     """The picture in a data URL; an address is refused, for nothing is fetched."""
     found = _DATA_URL.match(url[:400])
     if found is None:
         raise Invalid(
             f"{which} must be a data URL, such as data:image/png;base64,…: nothing is fetched", code="not_a_data_url"
         )
-    if (len(url) - found.end()) * 3 // 4 > MOST_BYTES + 3:
-        raise TooLarge(f"{which} has more than {MOST_BYTES:,} bytes")
+    if (len(url) - found.end()) * 3 // 4 > MAX_PICTURE_BYTES + 3:
+        raise TooLarge(f"{which} has more than {MAX_PICTURE_BYTES:,} bytes")
     try:
         data = base64.b64decode(url[found.end() :], validate=True)
     except (binascii.Error, ValueError):
         raise Invalid(f"{which} is no proper base64", code="not_a_data_url") from None
-    return picture_of(data, which)
+    return picture_from_bytes(data, which)
 
 
-def picture_of(data: bytes, which: str = "the image") -> Picture:
+def picture_from_bytes(data: bytes, which: str = "the image") -> Picture:
     """The picture that these bytes are, whatever they were said to be."""
-    if len(data) > MOST_BYTES:
-        raise TooLarge(f"{which} has {len(data):,} bytes; at most {MOST_BYTES:,} are taken")
+    if len(data) > MAX_PICTURE_BYTES:
+        raise TooLarge(f"{which} has {len(data):,} bytes; at most {MAX_PICTURE_BYTES:,} are taken")
     kind = next((kind for mark, kind in _KINDS.items() if data.startswith(mark)), None)
     if kind is None or (kind == "image/webp" and data[8:12] != b"WEBP"):
         raise Unsupported(f"{which} is no PNG, JPEG, WebP or GIF")
@@ -81,10 +81,10 @@ def picture_of(data: bytes, which: str = "the image") -> Picture:
         width, height = _SIZES[kind](data)
     except (struct.error, StopIteration, IndexError, ValueError):
         raise Unsupported(f"{which} is broken: its size cannot be read") from None
-    if not (width and height) or max(width, height) > LONGEST_SIDE or width * height > MOST_PIXELS:
+    if not (width and height) or max(width, height) > MAX_SIDE_PIXELS or width * height > MAX_PIXELS:
         raise TooLarge(
-            f"{which} has {width} × {height} pixels; at most {MOST_PIXELS // 1_000_000} million are taken, "
-            f"{LONGEST_SIDE:,} on a side"
+            f"{which} has {width} × {height} pixels; at most {MAX_PIXELS // 1_000_000} million are taken, "
+            f"{MAX_SIDE_PIXELS:,} on a side"
         )
     return Picture(kind, data, width, height)
 
@@ -114,7 +114,7 @@ def _frames(data: bytes) -> Iterator[int]:
         if data[at] != 0xFF:
             return
         marker = data[at + 1]
-        if marker in _SEGMENTS:
+        if marker in _SIZE_MARKERS:
             yield at
             return
         if marker == 0xFF:

@@ -17,12 +17,12 @@ from pincite.store.documents.watched_files import WatchedFile, WatchedFiles
 
 log = logging.getLogger(__name__)
 
-LOOK_S = 1.0
+SCAN_S = 1.0
 """How often a folder is looked at, at most; a change is taken in when a second look finds it as it was."""
-EASE = 100
+SCAN_PAUSE_FACTOR = 100
 """A look that takes long is followed by a pause so many times as long, so that watching costs a hundredth of a core."""
 
-SELDOM_S = 10.0
+MAX_SCAN_PAUSE_S = 10.0
 """The longest such pause."""
 
 Report = Callable[[Progress], None]
@@ -99,7 +99,7 @@ class FolderSync:
                 if changes.any:
                     tell(changes)
                     begun = time.monotonic()  # only looking is to be cheap
-            await asyncio.sleep(min(max(LOOK_S, EASE * (time.monotonic() - begun)), SELDOM_S))
+            await asyncio.sleep(min(max(SCAN_S, SCAN_PAUSE_FACTOR * (time.monotonic() - begun)), MAX_SCAN_PAUSE_S))
 
     @property
     def _name(self) -> str:

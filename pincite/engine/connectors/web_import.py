@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 from pincite.core.accounts.access import LOCAL, Caller
 from pincite.core.documents.document import Added, AddedAll, Progress, Upload
-from pincite.core.documents.jobs import LOAD, WAITED_FOR
+from pincite.core.documents.jobs import BULK_PRIORITY, INTERACTIVE_PRIORITY
 from pincite.engine.app import AsyncPincite
 from pincite.errors import BadRequest, DataFolderError, Invalid, PinciteError, ProviderError, Unreadable
 from pincite.ingest.accept.accept import MAX_FOLDER
@@ -26,17 +26,17 @@ MAX_SITEMAPS = 50
 """Sitemaps that an index of sitemaps may lead to."""
 
 _MB = 1024 * 1024
-_LONGEST = 120
-_UNSPEAKING = ("", "application/octet-stream", "binary/octet-stream", "text/plain")
+_MAX_NAME_CHARS = 120
+_GENERIC_MIME_TYPES = ("", "application/octet-stream", "binary/octet-stream", "text/plain")
 """MIME types of servers that do not know what they have: the name tells it."""
-_WEB = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+_URL_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 
 Report = Callable[[Progress], None]
 
 
 def is_address(text: str) -> bool:
     """Whether somebody means a place on the web, rather than a file."""
-    return _WEB.match(text) is not None
+    return _URL_SCHEME.match(text) is not None
 
 
 class WebImporter:
@@ -58,7 +58,7 @@ class WebImporter:
         """Take in pages, and the pages of sitemaps, and wait until all are processed; `report` hears how far it is."""
         added: list[Added] = []
         refused: list[tuple[str, PinciteError]] = []
-        tour = _Tour(urls, self._pincite.settings.web.max_pages)
+        tour = _FetchList(urls, self._pincite.settings.web.max_pages)
         for number, wanted in enumerate(tour.stops, start=1):  # which grow while they are visited
             try:
                 fetched, known = await self._fetch(wanted.url)
@@ -80,16 +80,22 @@ class WebImporter:
         return await self._pincite.services.web.get(url, stamp), known
 
     async def _take(
-        self, upload: Upload, fetched: Fetched, known: Fetch | None, *, start: bool = True, priority: int = WAITED_FOR
+        self,
+        upload: Upload,
+        fetched: Fetched,
+        known: Fetch | None,
+        *,
+        start: bool = True,
+        priority: int = INTERACTIVE_PRIORITY,
     ) -> Added:
         pincite, url = self._pincite, upload.source_uri or ""
         if fetched.unchanged and known:
             return Added(await pincite.get(known.document_id, caller=self._caller), "unchanged")
         scope = await pincite.scope(self._caller)
-        folder, name = (known.folder, known.name) if known else place_of(fetched, upload.folder)
+        folder, name = (known.folder, known.name) if known else folder_and_name(fetched, upload.folder)
         if known is None and await self._fetches.is_taken(scope, folder, name):
-            folder, name = folder, _told_apart(name, url)
-        page = replace(upload, name=name, folder=folder, data=in_unicode(fetched))
+            folder, name = folder, _distinct_name(name, url)
+        page = replace(upload, name=name, folder=folder, data=to_utf8(fetched))
         added = await pincite.documents.upload(page, start=start, caller=self._caller, priority=priority)
         stamp = fetched.stamp
         scope = await pincite.scope(self._caller)  # it may be the first of its folder's readers
@@ -101,18 +107,18 @@ class WebImporter:
 
 
 @dataclass(frozen=True, slots=True)
-class _Stop:
+class _Target:
     """An address to fetch; only one that is not known to be a page may turn out to be a sitemap."""
 
     url: str
     is_page: bool = False
 
 
-class _Tour:
+class _FetchList:
     """The addresses that are fetched one after the other, and how many were passed over."""
 
     def __init__(self, urls: Sequence[str], max_pages: int) -> None:
-        self.stops = [_Stop(url) for url in dict.fromkeys(urls)]
+        self.stops = [_Target(url) for url in dict.fromkeys(urls)]
         self.skipped = 0
         self._seen = set(urls)
         self._pages, self._sitemaps = max_pages, MAX_SITEMAPS
@@ -120,7 +126,7 @@ class _Tour:
     @property
     def priority(self) -> int:
         """Several at once are a load."""
-        return LOAD if len(self.stops) > 1 else WAITED_FOR
+        return BULK_PRIORITY if len(self.stops) > 1 else INTERACTIVE_PRIORITY
 
     def take(self, sitemap: Sitemap, at: Address) -> None:
         """Visit what a sitemap names, as far as it is on the same host and there is room."""
@@ -132,7 +138,7 @@ class _Tour:
             self._pages -= len(kept)
         self._seen.update(kept)
         self.skipped += len(sitemap.addresses) - len(kept)
-        self.stops += [_Stop(url, is_page=not sitemap.is_index) for url in kept]
+        self.stops += [_Target(url, is_page=not sitemap.is_index) for url in kept]
 
 
 def _host(url: str) -> str:
@@ -143,19 +149,19 @@ def _host(url: str) -> str:
         return ""
 
 
-def place_of(fetched: Fetched, folder: str = "") -> tuple[str, str]:
+def folder_and_name(fetched: Fetched, folder: str = "") -> tuple[str, str]:
     """The folder and name of a page in the library: below its host's, as its path says, ending as its type does."""
     path, _, query = fetched.address.path.partition("?")
     *above, last = (_clean(unquote(part)) for part in path.split("/"))
     name = " ".join(filter(None, (last or "index", _clean(unquote(query)))))
     inside = "/".join(filter(None, (folder.strip("/"), fetched.address.host.replace(":", "-"), *above)))
     by_name = file_types().get(f".{last.rpartition('.')[2].lower()}") if "." in last and not query else None
-    if by_name is None or fetched.mime not in (by_name.mime, *_UNSPEAKING):
+    if by_name is None or fetched.mime not in (by_name.mime, *_GENERIC_MIME_TYPES):
         name += next((ending for ending, kind in file_types().items() if kind.mime == fetched.mime), "")
     return inside[:MAX_FOLDER].rstrip("/"), name
 
 
-def in_unicode(fetched: Fetched) -> bytes:
+def to_utf8(fetched: Fetched) -> bytes:
     """A page's bytes; where only its server said in which charset they are, in one that they say themselves."""
     if not fetched.charset or fetched.charset == "utf-8" or not fetched.mime.startswith("text/"):
         return fetched.data
@@ -165,11 +171,11 @@ def in_unicode(fetched: Fetched) -> bytes:
 def _clean(part: str) -> str:
     """A part of a path that may be a name in the library."""
     shown = "".join(" " if unicodedata.category(char)[0] in "CZ" or char in "/\\" else char for char in storable(part))
-    plain = " ".join(unicodedata.normalize("NFC", shown).split())[:_LONGEST].strip()
+    plain = " ".join(unicodedata.normalize("NFC", shown).split())[:_MAX_NAME_CHARS].strip()
     return "" if plain in (".", "..") else plain
 
 
-def _told_apart(name: str, url: str) -> str:
+def _distinct_name(name: str, url: str) -> str:
     """A name for a page whose own is that of another document."""
     stem, dot, ending = name.rpartition(".")
     mark = hashlib.sha256(url.encode()).hexdigest()[:8]

@@ -62,7 +62,7 @@ class IndexSwitch:
         chosen = wanted
         if serving != signature:
             try:
-                chosen = overlaid(wanted, made_by)
+                chosen = with_index_settings(wanted, made_by)
                 bench = await self._benches.get(chosen, self._database)
             except SettingsError as error:
                 log.warning("the index that was searched so far cannot be searched any more: %s", error)
@@ -85,7 +85,7 @@ class IndexSwitch:
         """The settings, tools and signature that an index beside the one searched is built by."""
         for one in await self._generations.all():
             if one.id == index:
-                settings = overlaid(self._settings, one.settings)
+                settings = with_index_settings(self._settings, one.settings)
                 return settings, await self._benches.get(settings, self._database), one.signature
         raise Conflict("the index that was being built was discarded")
 
@@ -142,7 +142,7 @@ def index_values(settings: Settings) -> dict[str, Any]:
     return {name: value for name, value in found.items() if not isinstance(value, str) or without_login(value) == value}
 
 
-def overlaid(settings: Settings, made_by: Mapping[str, Any]) -> Settings:
+def with_index_settings(settings: Settings, made_by: Mapping[str, Any]) -> Settings:
     """The settings with what an index was made by; a key for another server than that index's is not sent there."""
     known = {name: value for name, value in made_by.items() if name in catalogue()}
     found = with_values(settings, known)

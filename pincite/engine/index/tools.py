@@ -20,7 +20,7 @@ from pincite.store.search.postgres_index import PostgresIndex
 INDEX_FORMAT = 5
 """Raised when parsing, chunking or indexing changes what is stored for the same file and settings."""
 
-KEPT_S = 60.0
+MIN_KEEP_S = 60.0
 """Tools that were set up are kept for at least so long, however little time questions have."""
 
 _Choice = tuple[Embedding, Resilience | None]
@@ -45,7 +45,7 @@ class IndexTools:
         """How documents are indexed with these settings; one with another signature is stale."""
         chunking = settings.chunking
         way = f"{INDEX_FORMAT}:{self.embedder.name}:{chunking.tokenizer}:{chunking.size}:{chunking.overlap}"
-        return way + "".join(f":{other}" for other in _unusual(settings))
+        return way + "".join(f":{other}" for other in _non_default_parts(settings))
 
     async def close(self) -> None:
         """Let go of all but the embedder, which others may share."""
@@ -125,10 +125,10 @@ class IndexToolsPool:
 
     def _keep(self, choice: _Choice, question_s: float) -> None:
         """Whoever begins a question now may need it for as long as that may take."""
-        self._until[choice] = max(self._until.get(choice, 0.0), time.monotonic() + max(question_s, KEPT_S))
+        self._until[choice] = max(self._until.get(choice, 0.0), time.monotonic() + max(question_s, MIN_KEEP_S))
 
 
-def _unusual(settings: Settings) -> Iterator[str]:
+def _non_default_parts(settings: Settings) -> Iterator[str]:
     """What else decides how documents are indexed, where it is not as by default."""
     chunking, enrichment = settings.chunking, settings.enrichment
     if chunking.strategy == "window":

@@ -10,11 +10,11 @@ from typing import Any, Literal
 
 from pincite.core.documents.document import VersionText
 
-CONTEXT = 3
+CONTEXT_LINES = 3
 """Lines shown around what changed, unless told otherwise."""
-COMPARED = 250_000
+MAX_LINE_PAIRS = 250_000
 """Pairs of lines that are compared one by one; a larger stretch with no line to hold on to is told as replaced."""
-DEEPEST = 50
+MAX_DEPTH = 50
 """Stretches within stretches that are looked into for lines to hold on to."""
 
 Kind = Literal["same", "removed", "added"]
@@ -59,7 +59,7 @@ class Difference:
     about: Mapping[str, tuple[Any, Any]]
 
 
-def difference(before: VersionText, after: VersionText, *, context: int = CONTEXT) -> Difference:
+def difference(before: VersionText, after: VersionText, *, context: int = CONTEXT_LINES) -> Difference:
     """Compare two versions line by line, in time that grows with their length rather than with its square."""
     lines = _split(before.text), _split(after.text)
     blocks = list(_blocks(*lines, 0, 0))
@@ -86,16 +86,16 @@ def _blocks(a: Sequence[str], b: Sequence[str], at_a: int, at_b: int, depth: int
         yield at_a, at_b, head
     inner_a, inner_b = a[head : len(a) - tail], b[head : len(b) - tail]
     if inner_a and inner_b:
-        yield from _between(inner_a, inner_b, at_a + head, at_b + head, depth)
+        yield from _anchored_blocks(inner_a, inner_b, at_a + head, at_b + head, depth)
     if tail:
         yield at_a + len(a) - tail, at_b + len(b) - tail, tail
 
 
-def _between(a: Sequence[str], b: Sequence[str], at_a: int, at_b: int, depth: int) -> Iterator[Block]:
+def _anchored_blocks(a: Sequence[str], b: Sequence[str], at_a: int, at_b: int, depth: int) -> Iterator[Block]:
     """The same where neither the first nor the last lines are equal: held by lines that either side has once."""
-    anchors = _anchors(a, b) if depth < DEEPEST else []
+    anchors = _anchors(a, b) if depth < MAX_DEPTH else []
     if not anchors:
-        if len(a) * len(b) <= COMPARED:
+        if len(a) * len(b) <= MAX_LINE_PAIRS:
             for match in SequenceMatcher(None, a, b, autojunk=False).get_matching_blocks()[:-1]:
                 yield at_a + match.a, at_b + match.b, match.size
         return

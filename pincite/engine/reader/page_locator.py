@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pincite.core.accounts.access import Scope
-from pincite.core.documents.cells import cells
+from pincite.core.documents.cells import cells_of_row
 from pincite.core.documents.document import VersionText
 from pincite.core.documents.pages import Box, PageKind, PageMark
 from pincite.core.documents.positions import (
@@ -13,11 +13,11 @@ from pincite.core.documents.positions import (
     Place,
     Slice,
     TextSpan,
-    at_ref,
-    in_box,
-    in_words,
+    describe_places,
     locate,
-    touching,
+    marks_in_span,
+    span_at_ref,
+    span_in_box,
 )
 from pincite.errors import Invalid, NotFound
 from pincite.store.documents.library import Library
@@ -36,7 +36,7 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class PageView:
     """A page, slide, sheet or part: its text from `start` to `end`, and where each piece of that stands."""
 
     document_id: str
@@ -90,14 +90,14 @@ class Locator:
         number: int,
         version: str | None = None,
         span: tuple[int, int] | None = None,
-    ) -> Shown:
+    ) -> PageView:
         """One page with its words, or those of them that a span of the text touches."""
         text = await self._library.text(scope, document_id, version)
         start, end = _span(span, text)
-        found, count = await self._pages.of(scope, _extract(text, start, end), number=number)
+        found, count = await self._pages.of(scope, _text_span(text, start, end), number=number)
         if not found:
             raise _no_page(text, number, count, narrowed=span is not None)
-        return await asyncio.to_thread(_shown, text, found, count, (start, end))
+        return await asyncio.to_thread(_page_view, text, found, count, (start, end))
 
     async def spot(self, scope: Scope, document_id: str, span: tuple[int, int], version: str | None = None) -> Location:
         """Where a span of the text stands."""
@@ -105,45 +105,51 @@ class Locator:
         start, end = _span(span, text)
         if start == end:
             raise Invalid("the span is empty; its end comes after its start")
-        return _spot(text, start, end, await self._pages.touched(scope, _extract(text, start, end)))
+        return _location(text, start, end, await self._pages.touched(scope, _text_span(text, start, end)))
 
     async def aimed(self, scope: Scope, document_id: str, aim: Target, version: str | None = None) -> Location:
         """The text at a place."""
         text = await self._library.text(scope, document_id, version)
-        whole = _extract(text, 0, len(text.text))
+        whole = _text_span(text, 0, len(text.text))
         found, count = await self._pages.of(scope, whole, number=aim.page, name=aim.name)
         if not found:
             raise _no_page(text, aim.name if aim.name is not None else aim.page or 1, count)
-        span = await asyncio.to_thread(_sought, found, aim, Slice(text.text))
+        span = await asyncio.to_thread(_target_span, found, aim, Slice(text.text))
         if span is None:
             raise NotFound(f"there is nothing at {aim.ref or 'this rectangle'}; the page lists what is where")
-        return _spot(text, *span, found)
+        return _location(text, *span, found)
 
 
-def _sought(found: Sequence[PageText], aim: Target, text: Slice) -> tuple[int, int] | None:
+def _target_span(found: Sequence[PageText], aim: Target, text: Slice) -> tuple[int, int] | None:
     """From the first to the last character of what is there; all of the page where it is all that is named."""
     if aim.ref is None and aim.box is None:
         return found[0].page.start, found[-1].end
     spans = [
         (leaf.number, span)
         for leaf in found
-        if (span := at_ref(leaf, aim.ref, text) if aim.ref is not None else in_box(leaf, aim.box or (0, 0, 0, 0)))
+        if (
+            span := span_at_ref(leaf, aim.ref, text)
+            if aim.ref is not None
+            else span_in_box(leaf, aim.box or (0, 0, 0, 0))
+        )
     ]
     there = [span for number, span in spans if number == spans[0][0]]  # where no page was named, the first that has it
     return (there[0][0], there[-1][1]) if there else None
 
 
-def _spot(text: VersionText, start: int, end: int, found: Sequence[PageText]) -> Location:
+def _location(text: VersionText, start: int, end: int, found: Sequence[PageText]) -> Location:
     places = locate(found, start, end, Slice(text.text))
-    return Location(text.document_id, text.version, start, end, text.text[start:end], in_words(places), places)
+    return Location(text.document_id, text.version, start, end, text.text[start:end], describe_places(places), places)
 
 
-def _shown(text: VersionText, found: Sequence[PageText], count: int, span: tuple[int, int]) -> Shown:
+def _page_view(text: VersionText, found: Sequence[PageText], count: int, span: tuple[int, int]) -> PageView:
     first, whole = found[0].page, Slice(text.text)
     start, end = max(span[0], first.start), min(span[1], found[-1].end)
-    marks = [mark for leaf in found for mark in touching(leaf.page.placed(), start, end, whole)]
-    pieces = [piece for mark in marks for piece in cells(mark, whole.of(mark) or "") if piece.start < piece.end]
-    return Shown(
+    marks = [mark for leaf in found for mark in marks_in_span(leaf.page.unpack_marks(), start, end, whole)]
+    pieces = [
+        piece for mark in marks for piece in cells_of_row(mark, whole.text_of(mark) or "") if piece.start < piece.end
+    ]
+    return PageView(
         text.document_id, text.version, found[0].number, count, first.kind, first.name, first.width, first.height,
         text.text[start:end], start, end, tuple(_word(piece, text.text) for piece in pieces),
     )  # fmt: skip
@@ -160,7 +166,7 @@ def _span(span: tuple[int, int] | None, text: VersionText) -> tuple[int, int]:
     return start, end
 
 
-def _extract(text: VersionText, start: int, end: int) -> TextSpan:
+def _text_span(text: VersionText, start: int, end: int) -> TextSpan:
     return TextSpan(text.document_id, text.version, start, end)
 
 

@@ -6,7 +6,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from random import Random
 
-from pincite.core.evaluations import Sampled, SetQuestion
+from pincite.core.evaluations import SampledPassage, SetQuestion
 from pincite.core.protocols import LLM, Discoverable
 from pincite.core.query.prompt import Message, Prompt
 from pincite.core.query.question import Sampling
@@ -39,14 +39,14 @@ class Written:
 
 
 async def write_questions(
-    llm: LLM, passages: Sequence[Sampled], count: int, seed: int, heard: Callable[[int], None]
+    llm: LLM, passages: Sequence[SampledPassage], count: int, seed: int, heard: Callable[[int], None]
 ) -> Written:
     """Ask the model for so many questions, about passages in an order the seed decides; `heard` counts the calls.
 
     A call that fails is passed over; after several in a row the model is left alone.
     """
     if isinstance(llm, Discoverable):
-        await llm.meet()
+        await llm.discover()
     order = [one for one in passages if len(one.text) >= SHORTEST]
     Random(seed).shuffle(order)
     found: dict[str, SetQuestion] = {}
@@ -76,7 +76,7 @@ def _notes(failures: Sequence[str], unusable: int) -> list[str]:
     return [*notes, f"{unusable} of its questions could not be used"] if unusable else notes
 
 
-async def _write(llm: LLM, passage: Sampled) -> str:
+async def _write(llm: LLM, passage: SampledPassage) -> str:
     """The first line that the model writes."""
     shown = INSTRUCTIONS.format(title=passage.title, text=passage.text[:SHOWN])
     sampling = Sampling(max_tokens=MOST_TOKENS)
@@ -94,7 +94,7 @@ async def _write(llm: LLM, passage: Sampled) -> str:
     return next((line.strip(" \t\"'„“”*`") for line in text.splitlines() if line.strip()), "").replace("\0", " ")
 
 
-def usable(text: str, passage: Sampled) -> bool:
+def usable(text: str, passage: SampledPassage) -> bool:
     """Whether it is a question, in the passage's language, about the passage and not about "the passage"."""
     language = passage.language if passage.language in ("de", "en") else ""
     fits = text.endswith("?") and len(text) <= LONGEST and (not language or question_language(text) == language)

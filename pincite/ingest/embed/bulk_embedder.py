@@ -118,7 +118,7 @@ class ProcessLane:
         self._child: _Child | None = None
         self._starting = asyncio.Lock()
         self._closed = False
-        self._together = Batcher(self._embed_all, most=_TOGETHER)
+        self._together = Batcher(self._embed_all, max_batch=_TOGETHER)
 
     async def embed(self, passages: Sequence[Prefixed]) -> list[Windows]:
         """One vector per window of each passage; raises ProviderError where the child failed twice.

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from pincite.core.protocols import Offered
+from pincite.core.protocols import ServerModel
 from pincite.core.query.prompt import Prompt, StreamPart
 from pincite.core.query.tools import Abilities
 from pincite.errors import ProviderRefused
@@ -72,11 +72,11 @@ class ServedLLM:
         """What the server said of its model, or showed when it was asked."""
         return self._abilities
 
-    async def meet(self) -> None:
+    async def discover(self) -> None:
         """Learn what the settings and the table leave open."""
-        await self._known.meet()
+        await self._known.discover()
 
-    async def list_models(self) -> list[Offered]:
+    async def list_models(self) -> list[ServerModel]:
         """What the server has."""
         raise NotImplementedError
 
@@ -97,7 +97,7 @@ class ServedLLM:
         """Let the connections go."""
         await self._server.close()
 
-    async def _offers(self) -> list[Offered]:
+    async def _offers(self) -> list[ServerModel]:
         return await self.list_models()
 
     def _body(self, order: Order) -> dict[str, Any]:

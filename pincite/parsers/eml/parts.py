@@ -99,7 +99,7 @@ def _in_words(parsed: Parsed) -> Iterator[PageMark]:
     number = 0
     for page in parsed.pages:
         number += page.kind != "text"
-        place, marks = _place(page, number), page.placed()
+        place, marks = _place(page, number), page.unpack_marks()
         if marks and marks[0].box:
             yield PageMark(marks[0].start, marks[-1].end, ref=place)
             continue

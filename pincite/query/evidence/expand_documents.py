@@ -19,7 +19,7 @@ async def document_expansion(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[
     if not documents:
         return list(hits)
     [vector] = await run.kit.embedder.embed([plan.text], as_query=True)
-    near = await run.kit.index.within(documents, vector, scope=run.scope, filters=filters, limit=wish.max_chunks)
+    near = await run.kit.index.dense_within(documents, vector, scope=run.scope, filters=filters, limit=wish.max_chunks)
     had = {hit.chunk.key for hit in hits}
     new = [match.key for match in near if match.key not in had]
     fetched = await run.kit.index.fetch(new, [vector], scope=run.scope, filters=filters)

@@ -64,7 +64,7 @@ async def level_promotion(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit
         for hit in sorted(hits, key=lambda hit: -hit.score):
             best.setdefault(_PLACE[level](hit.chunk), hit)
         places = sorted(best, key=lambda place: (-scores[place], best[place].chunk.key))[: 2 * plan.top_k]
-        wholes = await run.kit.index.around([best[place].chunk.key for place in places], level, scope=run.scope)
+        wholes = await run.kit.index.parents([best[place].chunk.key for place in places], level, scope=run.scope)
         for place in places:
             if whole := wholes.get(best[place].chunk.key):
                 found.append(_whole(whole, [hit for hit in hits if _PLACE[level](hit.chunk) == place]))

@@ -55,7 +55,7 @@ async def _follow(run: Run, plan: Plan, vector: Vector, fusion: Fusion, hits: Se
     index, rag, filters = run.kit.index, run.settings.rag, plan.question.filters
     mentioned = mentions(plan.text, hits, ASKED * hits[0].score if plan.many and hits else ASKED)
     with span("title_search", names=len(mentioned.names)) as it:
-        titled = await index.titled(mentioned.names, vector, scope=run.scope, filters=filters)
+        titled = await index.match_titles(mentioned.names, vector, scope=run.scope, filters=filters)
         it.attributes["found"] = len(titled)
         if not titled:
             return list(hits)

@@ -148,7 +148,7 @@ async def spelling_correction(run: Run, question: Question) -> Question:
         return question
     text = question.meant
     looked_at = suspects(text)
-    held = await vocabulary.held({one.word for one in looked_at}, scope=run.scope)
+    held = await vocabulary.known_words({one.word for one in looked_at}, scope=run.scope)
     unknown = [one for one in looked_at if one.word not in held]
     fixes = await _fixes(run, question, unknown) if unknown else {}
     fixed = mended(text, fixes)
@@ -169,7 +169,7 @@ async def _fixes(run: Run, question: Question, unknown: Sequence[Suspect]) -> di
     made = {one.word: edits(one.word, language) for one in wrong}
     vocabulary = run.kit.vocabulary
     assert vocabulary is not None
-    near = await vocabulary.among(
+    near = await vocabulary.words_in(
         {word for each in made.values() for word in each}, scope=run.scope, filters=question.filters
     )
     found = {one: word for one in wrong if (word := meant(one, made[one.word], near, own.common))}

@@ -11,7 +11,7 @@ import psycopg
 
 from pincite.config.branches.retrieval import Cache
 from pincite.core.accounts.access import Scope
-from pincite.core.protocols import Alike, Looked, ToKeep, Vector
+from pincite.core.protocols import CacheEntry, CacheLookup, SimilarQuestion, Vector
 from pincite.core.query.answer import Answer
 from pincite.errors import StoreDown
 from pincite.store.conversations.answer_json import from_json, to_json
@@ -30,21 +30,21 @@ class AnswerCache:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def look(self, scope: Scope, key: bytes, question: str) -> Looked:
+    async def look_up(self, scope: Scope, key: bytes, question: str) -> CacheLookup:
         """The state of all that may be read now, and whether there is something to compare with."""
         values = {"realms": list(scope.realms), "key": key, "question": storable(question)}
         async with self._told():
             [[(state,)], [(same, others)]] = await self._database.at_once(
                 scope.person, _STATE, _SAME, values=values, local=IMPATIENT
             )
-        return Looked(state, same if state else None, bool(state and others))
+        return CacheLookup(state, same if state else None, bool(state and others))
 
-    async def alike(self, scope: Scope, key: bytes, vector: Vector, least: float) -> list[Alike]:
+    async def similar(self, scope: Scope, key: bytes, vector: Vector, least: float) -> list[SimilarQuestion]:
         """Kept questions that are at least so similar, the nearest first."""
         values = {"key": key, "vector": f"[{','.join(map(str, vector))}]", "least": least, "nearest": NEAREST}
         async with self._told():
             [found] = await self._database.at_once(scope.person, _ALIKE, values=values, local=IMPATIENT)
-        return [Alike(*row) for row in found]
+        return [SimilarQuestion(*row) for row in found]
 
     async def read(self, scope: Scope, entry: int) -> Answer | None:
         """A kept answer; None where it went meanwhile, or is not as it was written."""
@@ -54,7 +54,7 @@ class AnswerCache:
             return None
         return from_json(json.loads(found[0][1]))
 
-    async def keep(self, scope: Scope, entry: ToKeep, limits: Cache) -> bool:
+    async def save(self, scope: Scope, entry: CacheEntry, limits: Cache) -> bool:
         """Keep an answer, unless anything that may be read has changed since the question was asked; whether it was kept.
 
         Its documents are held meanwhile, so that whoever removes one finds it, and takes it along.

@@ -156,7 +156,7 @@ class Sessions:
             )
         return tuple(Exchange(*row) for row in reversed(found))
 
-    async def keep(self, scope: Scope, session_id: str, turn: KeptTurn) -> None:
+    async def save_turn(self, scope: Scope, session_id: str, turn: KeptTurn) -> None:
         """Add a turn; it is written even if whoever waits for that is cancelled."""
         await self._surely(self._keep(scope, session_id, turn))
 

@@ -11,7 +11,7 @@ from psycopg.types.json import Jsonb
 
 from pincite.core.accounts.access import Scope
 from pincite.core.documents.document import Upload
-from pincite.core.documents.jobs import WAITED_FOR
+from pincite.core.documents.jobs import INTERACTIVE_PRIORITY
 from pincite.core.request_context import RequestOrigin
 from pincite.store.access.permissions import hold_folders
 from pincite.store.database import Connection, one, rows
@@ -26,7 +26,7 @@ class Schedule:
     """When a file is processed: held back until somebody says so, or at once, before loads or as part of one."""
 
     held: bool = False
-    priority: int = WAITED_FOR
+    priority: int = INTERACTIVE_PRIORITY
 
     @property
     def state(self) -> str:

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 
 from pincite.concurrency import Batcher
 from pincite.core.accounts.access import Scope
-from pincite.core.documents.jobs import LOAD
+from pincite.core.documents.jobs import BULK_PRIORITY
 from pincite.errors import PinciteError
 from pincite.store.database import Connection, Database, one
 
@@ -188,7 +188,7 @@ class Jobs:
         """A part that was down is back: try what waits for such a thing now, whoever it belongs to."""
         await self._database.at_once("", "select wake_stalled()", values={}, durable=False)
 
-    async def start_over(self, scope: Scope, document_ids: Sequence[str], *, priority: int = LOAD) -> None:
+    async def start_over(self, scope: Scope, document_ids: Sequence[str], *, priority: int = BULK_PRIORITY) -> None:
         """Somebody asks for these documents again: release what was held back, forget tries that failed or were cut off."""
         async with self._database.transaction(scope.person, durable=False) as connection:
             await connection.execute(

@@ -15,7 +15,7 @@ from pincite.core.evaluations import (
     Interval,
     Place,
     QuestionOrigin,
-    Sampled,
+    SampledPassage,
     SetQuestion,
 )
 from pincite.errors import Conflict, NotFound
@@ -32,11 +32,11 @@ class Evaluations:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def passages(self, scope: Scope, seed: int, limit: int) -> list[Sampled]:
+    async def passages(self, scope: Scope, seed: int, limit: int) -> list[SampledPassage]:
         """Passages of the served versions, all or a sample that the seed decides, in reading order."""
         async with self._database.transaction(scope.person) as connection:
             found = await rows(connection, _PASSAGES, {"realms": list(scope.realms), "seed": str(seed), "limit": limit})
-        return [replace(Sampled(*row), heading_path=tuple(row[7])) for row in found]
+        return [replace(SampledPassage(*row), heading_path=tuple(row[7])) for row in found]
 
     # --- sets -------------------------------------------------------------------------------------------------
 

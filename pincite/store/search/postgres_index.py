@@ -12,7 +12,7 @@ from psycopg import sql
 from pincite.config.branches.retrieval import Rag
 from pincite.core.accounts.access import Scope
 from pincite.core.documents.positions import PageText, TextSpan
-from pincite.core.protocols import Fetched, Match, Titled, Vector
+from pincite.core.protocols import Fetched, Match, TitleMatch, Vector
 from pincite.core.query.hits import RetrievedChunk
 from pincite.core.query.question import Filters
 from pincite.store.database import Database
@@ -115,7 +115,9 @@ class PostgresIndex:
         chunks = {row[0]: found_of(row[:-1]) for row in found}
         return Fetched(chunks, {row[0]: row[-1] for row in found if row[-1] is not None}, unlike)
 
-    async def titled(self, names: Sequence[str], vector: Vector, *, scope: Scope, filters: Filters) -> list[Titled]:
+    async def match_titles(
+        self, names: Sequence[str], vector: Vector, *, scope: Scope, filters: Filters
+    ) -> list[TitleMatch]:
         """The documents called by one of the names; a name that more than a few carry names none of them."""
         if not scope.realms or not names:
             return []
@@ -127,9 +129,9 @@ class PostgresIndex:
         )
         values = {**scope_sql.values(scope, filters), **values}
         [found] = await self._database.at_once(scope.person, query, values=values)
-        return [Titled(name, document, Match(key, cosine)) for name, document, key, cosine in found]
+        return [TitleMatch(name, document, Match(key, cosine)) for name, document, key, cosine in found]
 
-    async def within(
+    async def dense_within(
         self, documents: Sequence[str], vector: Vector, *, scope: Scope, filters: Filters, limit: int
     ) -> list[Match]:
         """The chunks of these documents nearest to a vector, so many of each at most."""
@@ -145,7 +147,7 @@ class PostgresIndex:
         [found] = await self._database.at_once(scope.person, query, values=values)
         return [Match(key, cosine) for key, cosine in found]
 
-    async def around(self, keys: Sequence[int], level: int, *, scope: Scope) -> dict[int, RetrievedChunk]:
+    async def parents(self, keys: Sequence[int], level: int, *, scope: Scope) -> dict[int, RetrievedChunk]:
         """The section (level 1) or document (level 0) that each of these chunks stands in."""
         async with self._database.transaction(scope.person) as connection:
             return await parents.around(connection, keys, level, scope)

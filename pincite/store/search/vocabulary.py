@@ -21,7 +21,7 @@ class PostgresVocabulary:
         self._database = database
         self._surveys = surveys or CorpusStatsCache()
 
-    async def held(self, words: Collection[str], *, scope: Scope) -> frozenset[str]:
+    async def known_words(self, words: Collection[str], *, scope: Scope) -> frozenset[str]:
         """Those of the words that the caller's documents hold, in this form or in another of the same stem.
 
         In this form where they are kept as words; in another where a search would find them, as any language of the
@@ -40,7 +40,7 @@ class PostgresVocabulary:
         found = await self._database.at_once(scope.person, _HELD, _INDEXED, values=values)
         return frozenset(word for rows in found for (word,) in rows)
 
-    async def among(self, words: Collection[str], *, scope: Scope, filters: Filters) -> frozenset[str]:
+    async def words_in(self, words: Collection[str], *, scope: Scope, filters: Filters) -> frozenset[str]:
         """Those of the words that stand in a served document the caller may see and the filter leaves."""
         if not scope.realms or not words:
             return frozenset()

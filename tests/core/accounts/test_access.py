@@ -1,12 +1,12 @@
 import pytest
 
-from pincite.core.accounts.access import LOCAL, MAY, Caller, require
+from pincite.core.accounts.access import LOCAL, PERMISSIONS, Caller, require
 from pincite.errors import NotAllowed
 
 
 def test_the_local_owner_may_do_everything() -> None:
-    assert MAY["administrator"] == {"read", "write", "administer", "measure"}
-    for right in MAY["administrator"]:
+    assert PERMISSIONS["administrator"] == {"read", "write", "administer", "measure"}
+    for right in PERMISSIONS["administrator"]:
         require(LOCAL, right)
 
 
@@ -14,7 +14,7 @@ def test_the_local_owner_may_do_everything() -> None:
 def test_a_role_may_do_no_more_than_it_says(role: str, refused: str) -> None:
     caller = Caller("somebody", role)  # type: ignore[arg-type]
     require(caller, "read")
-    with pytest.raises(NotAllowed, match=f"a key of the role '{role}' may not {refused}"):
+    with pytest.raises(NotAllowed, match=f"the role '{role}' may not {refused}"):
         require(caller, refused)
 
 

@@ -6,7 +6,15 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from pincite.core.query.pictures import LONGEST_SIDE, MOST, MOST_BYTES, Picture, from_url, picture_of, pictures_of
+from pincite.core.query.pictures import (
+    MAX_PICTURE_BYTES,
+    MAX_PICTURES,
+    MAX_SIDE_PIXELS,
+    Picture,
+    picture_from_bytes,
+    picture_from_url,
+    read_pictures,
+)
 from pincite.errors import Invalid, TooLarge, Unsupported
 from tests.picture_maker import saved
 
@@ -29,21 +37,21 @@ def test_a_picture_is_what_its_bytes_are_whatever_it_is_called(kind: str, option
 
     out = io.BytesIO()
     Image.new("RGB", size, "red").save(out, kind, **options)
-    found = from_url(url_of(out.getvalue(), "text/html"))
+    found = picture_from_url(url_of(out.getvalue(), "text/html"))
     assert (found.mime, found.width, found.height) == (f"image/{kind.lower()}", *size)
     assert found.data == out.getvalue()
-    assert from_url(found.url) == found
+    assert picture_from_url(found.url) == found
 
 
 def test_a_wide_webp_says_its_size_in_its_own_way() -> None:
     data = saved(Image.new("RGBA", (40, 30), (1, 2, 3, 4)), "WEBP")
-    assert (picture_of(data).width, picture_of(data).height) == (40, 30)
+    assert (picture_from_bytes(data).width, picture_from_bytes(data).height) == (40, 30)
 
 
 def test_a_preview_in_a_jpeg_is_not_taken_for_the_picture() -> None:
     plain, preview = (saved(Image.new("RGB", size, "red"), "JPEG") for size in ((64, 48), (8, 8)))
     held = plain[:2] + b"\xff\xe1" + struct.pack(">H", len(preview) + 2) + preview + plain[2:]
-    assert (picture_of(held).width, picture_of(held).height) == (64, 48)
+    assert (picture_from_bytes(held).width, picture_from_bytes(held).height) == (64, 48)
 
 
 @pytest.mark.parametrize(
@@ -52,7 +60,7 @@ def test_a_preview_in_a_jpeg_is_not_taken_for_the_picture() -> None:
 )  # fmt: skip
 def test_anything_but_the_bytes_themselves_is_refused_and_nothing_is_fetched(url: str) -> None:
     with pytest.raises(Invalid) as raised:
-        from_url(url)
+        picture_from_url(url)
     assert raised.value.code == "not_a_data_url"
 
 
@@ -61,24 +69,24 @@ def test_anything_but_the_bytes_themselves_is_refused_and_nothing_is_fetched(url
 )  # fmt: skip
 def test_what_is_no_picture_or_a_broken_one_is_refused(data: bytes) -> None:
     with pytest.raises(Unsupported):
-        picture_of(data)
+        picture_from_bytes(data)
 
 
-@pytest.mark.parametrize("size", [(LONGEST_SIDE + 1, 1), (1, LONGEST_SIDE + 1), (10_000, 10_000), (0, 5)])
+@pytest.mark.parametrize("size", [(MAX_SIDE_PIXELS + 1, 1), (1, MAX_SIDE_PIXELS + 1), (10_000, 10_000), (0, 5)])
 def test_one_with_too_many_pixels_is_refused_by_its_header(size: tuple[int, int]) -> None:
     with pytest.raises(TooLarge, match="pixels"):
-        picture_of(png(*size))
+        picture_from_bytes(png(*size))
 
 
 def test_too_many_bytes_and_too_many_pictures_are_refused() -> None:
     with pytest.raises(TooLarge, match="bytes"):
-        from_url(url_of(b"\0" * (MOST_BYTES + 9)))
-    with pytest.raises(Invalid, match=f"at most {MOST}"):
-        pictures_of([url_of(png(1, 1))] * (MOST + 1))
-    heavy = url_of(png(1, 1) + b"\0" * (MOST_BYTES - 100))
+        picture_from_url(url_of(b"\0" * (MAX_PICTURE_BYTES + 9)))
+    with pytest.raises(Invalid, match=f"at most {MAX_PICTURES}"):
+        read_pictures([url_of(png(1, 1))] * (MAX_PICTURES + 1))
+    heavy = url_of(png(1, 1) + b"\0" * (MAX_PICTURE_BYTES - 100))
     with pytest.raises(TooLarge, match="together"):
-        pictures_of([heavy] * 3)
-    assert len(pictures_of([url_of(png(1, 1))] * MOST)) == MOST
+        read_pictures([heavy] * 3)
+    assert len(read_pictures([url_of(png(1, 1))] * MAX_PICTURES)) == MAX_PICTURES
 
 
 def test_the_bytes_are_not_in_what_is_shown_of_it() -> None:

@@ -214,8 +214,8 @@ def test_watching_goes_on_while_a_part_is_down_and_ends_when_cancelled(
 ) -> None:
     async def test(pincite: Any, keeper: FolderSync) -> None:
         await keeper.begin()
-        monkeypatch.setattr(folder_sync, "LOOK_S", 0.01)
-        monkeypatch.setattr(folder_sync, "SELDOM_S", 0.05)
+        monkeypatch.setattr(folder_sync, "SCAN_S", 0.01)
+        monkeypatch.setattr(folder_sync, "MAX_SCAN_PAUSE_S", 0.05)
         step, failures = keeper.step, iter([StoreDown("the database is away")])
 
         async def sometimes() -> Changes:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pincite.core.documents.document import AddedAll, Progress, ReadRequest, Upload
-from pincite.engine.connectors.web_import import WebImporter, in_unicode, is_address, place_of
+from pincite.engine.connectors.web_import import WebImporter, folder_and_name, is_address, to_utf8
 from pincite.errors import Invalid, NotAllowed
 from pincite.outbound.fetch import Fetched
 from pincite.outbound.url_policy import Rules
@@ -199,23 +199,23 @@ def fetched(url: str, mime: str = "text/html", data: bytes = b"", charset: str =
     ],
 )
 def test_a_page_is_named_by_its_address_and_type(url: str, mime: str, place: str) -> None:
-    assert "/".join(place_of(fetched(url, mime))) == place
+    assert "/".join(folder_and_name(fetched(url, mime))) == place
 
 
 def test_names_of_long_addresses_are_cut() -> None:
-    folder, name = place_of(fetched("https://x.example/" + "a/" * 600 + "b" * 600))
+    folder, name = folder_and_name(fetched("https://x.example/" + "a/" * 600 + "b" * 600))
     assert len(folder) <= 1000
     assert len(name) < 200
 
 
 def test_only_a_server_s_word_about_the_charset_changes_the_bytes() -> None:
     page = "<p>休暇の申請".encode("shift_jis")
-    assert in_unicode(fetched("http://x.example/", data=page, charset="shift_jis")).decode("utf-8-sig") == normalise(
+    assert to_utf8(fetched("http://x.example/", data=page, charset="shift_jis")).decode("utf-8-sig") == normalise(
         "<p>休暇の申請"
     )
-    assert in_unicode(fetched("http://x.example/", data=page)) == page
-    assert in_unicode(fetched("http://x.example/", data=page, charset="utf-8")) == page
-    assert in_unicode(fetched("http://x.example/", "application/pdf", page, "shift_jis")) == page
+    assert to_utf8(fetched("http://x.example/", data=page)) == page
+    assert to_utf8(fetched("http://x.example/", data=page, charset="utf-8")) == page
+    assert to_utf8(fetched("http://x.example/", "application/pdf", page, "shift_jis")) == page
 
 
 @pytest.mark.parametrize(

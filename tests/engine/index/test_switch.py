@@ -13,7 +13,7 @@ from pincite.core.accounts.audit import AuditFilter
 from pincite.core.documents.document import Upload
 from pincite.core.query.question import Filters, Question
 from pincite.engine.app import AsyncPincite
-from pincite.engine.index.switch import index_values, overlaid
+from pincite.engine.index.switch import index_values, with_index_settings
 from pincite.errors import Conflict, NotAllowed, NotFound
 from pincite.providers.scripted import Options, ScriptedEmbedder
 
@@ -349,6 +349,6 @@ def test_what_an_index_is_made_by_holds_no_secret() -> None:
 
 def test_a_key_is_never_sent_to_the_server_of_another_index() -> None:
     settings = Settings.model_validate({"embedding": {"api_key": "k", "base_url": "http://new/v1"}})
-    assert overlaid(settings, {"chunking.size": 100, "gone.setting": 1}).embedding.api_key is not None
-    before = overlaid(settings, {"embedding.base_url": "http://old/v1"})
+    assert with_index_settings(settings, {"chunking.size": 100, "gone.setting": 1}).embedding.api_key is not None
+    before = with_index_settings(settings, {"embedding.base_url": "http://old/v1"})
     assert (before.embedding.base_url, before.embedding.api_key) == ("http://old/v1", None)

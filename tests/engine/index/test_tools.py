@@ -85,7 +85,7 @@ def test_other_rules_for_failures_load_no_other_embedder(opened: Opened, made: M
 def test_one_that_nobody_can_be_using_is_closed_and_no_other(
     opened: Opened, made: Makers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tools, "KEPT_S", -1.0)
+    monkeypatch.setattr(tools, "MIN_KEEP_S", -1.0)
 
     async def go() -> None:
         async with opened() as (benches, database):

@@ -1,7 +1,7 @@
 import pytest
 
 from pincite.core.documents.document import ReadRequest, VersionText
-from pincite.engine.reader.document_reader import passage
+from pincite.engine.reader.document_reader import extract_passage
 from pincite.errors import Invalid, NotFound
 
 TEXT = "# Top\nfirst\n\n## Größe\nalpha\nbeta\n\n### Deep\ngamma\n\n## Other\nlast"
@@ -12,27 +12,27 @@ def text(content: str = TEXT, mime: str = "text/markdown") -> VersionText:
 
 
 def test_the_whole() -> None:
-    read = passage(text(), ReadRequest("d"))
+    read = extract_passage(text(), ReadRequest("d"))
     assert (read.content, read.start_line, read.end_line, read.total_lines) == (TEXT, 1, 12, 12)
 
 
 def test_a_line_end_at_the_end_begins_no_further_line() -> None:
-    read = passage(text("a\nb\n"), ReadRequest("d"))
+    read = extract_passage(text("a\nb\n"), ReadRequest("d"))
     assert (read.content, read.total_lines) == ("a\nb\n", 2)
 
 
 def test_lines_come_before_a_section() -> None:
-    read = passage(text(), ReadRequest("d", section="Other", start_line=5, end_line=6))
+    read = extract_passage(text(), ReadRequest("d", section="Other", start_line=5, end_line=6))
     assert (read.content, read.section) == ("alpha\nbeta", None)
 
 
 def test_an_end_past_the_last_line_is_the_last_line() -> None:
-    assert passage(text(), ReadRequest("d", start_line=12, end_line=99)).content == "last"
+    assert extract_passage(text(), ReadRequest("d", start_line=12, end_line=99)).content == "last"
 
 
 @pytest.mark.parametrize("wanted", ["Größe", "grosse", "Top > Größe", "Top / größe", "## Größe"])
 def test_a_section_with_all_below_it(wanted: str) -> None:
-    read = passage(text(), ReadRequest("d", section=wanted))
+    read = extract_passage(text(), ReadRequest("d", section=wanted))
     assert read.content.startswith("## Größe\nalpha\nbeta")
     assert "gamma" in read.content
     assert "Other" not in read.content
@@ -42,9 +42,9 @@ def test_a_section_with_all_below_it(wanted: str) -> None:
 @pytest.mark.parametrize(("first", "last"), [(0, 3), (13, 14), (5, 4)])
 def test_lines_that_are_not_there(first: int, last: int) -> None:
     with pytest.raises(Invalid, match="there are lines 1 to 12"):
-        passage(text(), ReadRequest("d", start_line=first, end_line=last))
+        extract_passage(text(), ReadRequest("d", start_line=first, end_line=last))
 
 
 def test_a_section_that_is_not_there_names_those_that_are() -> None:
     with pytest.raises(NotFound, match="there are: 'Top', 'Größe'"):
-        passage(text(), ReadRequest("d", section="Nope"))
+        extract_passage(text(), ReadRequest("d", section="Nope"))

@@ -18,7 +18,7 @@ def told(*rows: str, first: int = 1, side_by_side: bool = True) -> tuple[str, li
     out.page("sheet")
     tell(cells, out, side_by_side=side_by_side)
     text, (page,) = out.done()
-    return text, [mark.ref for mark in page.placed()]
+    return text, [mark.ref for mark in page.unpack_marks()]
 
 
 def test_a_table_keeps_its_place_and_its_gaps():
@@ -125,4 +125,4 @@ def test_many_blank_rows_cost_no_more_than_the_others():
     out = MarkdownWriter()
     out.page("sheet")
     tell(rows, out)
-    assert len(out.done()[1][0].placed()) == 20_000
+    assert len(out.done()[1][0].unpack_marks()) == 20_000

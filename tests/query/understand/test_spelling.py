@@ -31,10 +31,10 @@ class MemoryVocabulary:
         self.words, self.error = frozenset(words(text)), error
         self.calls: list[str] = []
 
-    async def held(self, words: Collection[str], *, scope: Scope) -> frozenset[str]:
+    async def known_words(self, words: Collection[str], *, scope: Scope) -> frozenset[str]:
         return self._of(words, "held")
 
-    async def among(self, words: Collection[str], *, scope: Scope, filters: Filters) -> frozenset[str]:
+    async def words_in(self, words: Collection[str], *, scope: Scope, filters: Filters) -> frozenset[str]:
         return self._of(words, "among")
 
     def _of(self, words: Collection[str], call: str) -> frozenset[str]:

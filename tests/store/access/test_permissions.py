@@ -97,8 +97,8 @@ def test_statistics_and_words_are_those_of_what_one_may_read(with_shelf: Any) ->
         again = await shelf.index.lexical("otters swim", scope=await shelf.library.scope("bob"), filters=ALL, limit=10)
         assert alone == again  # the same scores, though others own more of it
         words = PostgresVocabulary(shelf.database)
-        assert await words.held(["secretword", "otters"], scope=bob) == {"otters"}
-        assert await words.held(["secretword", "otters"], scope=await shelf.scope()) == {"secretword", "otters"}
+        assert await words.known_words(["secretword", "otters"], scope=bob) == {"otters"}
+        assert await words.known_words(["secretword", "otters"], scope=await shelf.scope()) == {"secretword", "otters"}
 
     with_shelf(test)
 
@@ -111,8 +111,13 @@ def test_words_go_with_the_last_document_that_holds_them(with_shelf: Any) -> Non
         await share(shelf, one, users=("bob",))
         await share(shelf, one)
         words = PostgresVocabulary(shelf.database)
-        assert await words.held(["kingfisher", "cormorant"], scope=await shelf.library.scope("bob")) == frozenset()
-        assert await words.held(["kingfisher", "cormorant"], scope=await shelf.scope()) == {"kingfisher", "cormorant"}
+        assert (
+            await words.known_words(["kingfisher", "cormorant"], scope=await shelf.library.scope("bob")) == frozenset()
+        )
+        assert await words.known_words(["kingfisher", "cormorant"], scope=await shelf.scope()) == {
+            "kingfisher",
+            "cormorant",
+        }
 
     with_shelf(test)
 
@@ -364,7 +369,7 @@ def test_many_documents_follow_in_batches_to_wherever_each_belongs(
         assert await realm_mismatches(shelf) == []
         words = PostgresVocabulary(shelf.database)
         bob = await shelf.library.scope("bob")
-        assert await words.held(["number3", "kept1", "alone"], scope=bob) == {"number3"}
+        assert await words.known_words(["number3", "kept1", "alone"], scope=bob) == {"number3"}
         await rights.share_folder(scope, "hr", None)
         assert await found(shelf, "bob", "ibis") == set()
         assert await found(shelf, "local", "ibis") == {*moved, own, *kept}
@@ -389,10 +394,10 @@ def test_whoever_reads_nothing_finds_nothing_whatever_they_ask(with_shelf: Any) 
         for each in filters:
             assert await shelf.index.lexical("dunlin", scope=nobody, filters=each, limit=9) == []
             assert await shelf.index.dense(vector, scope=nobody, filters=each, limit=9) == []
-            assert await shelf.index.titled(["a.md"], vector, scope=nobody, filters=each) == []
-            assert await shelf.index.within([one], vector, scope=nobody, filters=each, limit=9) == []
+            assert await shelf.index.match_titles(["a.md"], vector, scope=nobody, filters=each) == []
+            assert await shelf.index.dense_within([one], vector, scope=nobody, filters=each, limit=9) == []
         assert (await shelf.index.fetch([1, 2, 3], [vector], scope=nobody)).chunks == {}
-        assert await PostgresVocabulary(shelf.database).held(["dunlin"], scope=nobody) == frozenset()
+        assert await PostgresVocabulary(shelf.database).known_words(["dunlin"], scope=nobody) == frozenset()
 
     with_shelf(test)
 

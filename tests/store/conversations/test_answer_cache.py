@@ -7,7 +7,7 @@ import pytest
 
 from pincite.config.branches.retrieval import Cache
 from pincite.core.accounts.access import Scope, ShareRequest
-from pincite.core.protocols import ToKeep
+from pincite.core.protocols import CacheEntry
 from pincite.core.query.answer import Answer, Related, Source
 from pincite.errors import StoreDown
 from pincite.store.access.permissions import Permissions
@@ -29,9 +29,11 @@ def about(document_id: str, text: str = "Told.") -> Answer:
 
 async def kept(shelf: Any, scope: Scope, question: str, answer: Answer, key: bytes = KEY) -> bool:
     cache = AnswerCache(shelf.database)
-    looked = await cache.look(scope, key, question)
+    looked = await cache.look_up(scope, key, question)
     assert looked.state is not None
-    return await cache.keep(scope, ToKeep(key, looked.state, question, await shelf.vector(question), answer), LIMITS)
+    return await cache.save(
+        scope, CacheEntry(key, looked.state, question, await shelf.vector(question), answer), LIMITS
+    )
 
 
 def test_an_answer_is_found_by_its_words_and_by_words_like_them(with_shelf: Any) -> None:
@@ -39,17 +41,17 @@ def test_an_answer_is_found_by_its_words_and_by_words_like_them(with_shelf: Any)
         document, cache = await shelf.put("a.md", "Said."), AnswerCache(shelf.database)
         scope = await shelf.scope()
         assert await kept(shelf, scope, "Who said it?", about(document))
-        looked = await cache.look(scope, KEY, "Who said it?")
+        looked = await cache.look_up(scope, KEY, "Who said it?")
         assert looked.same is not None
         assert (await cache.read(scope, looked.same)) == about(document)
-        other = await cache.look(scope, KEY, "Who said it then?")
+        other = await cache.look_up(scope, KEY, "Who said it then?")
         assert (other.same, other.others) == (None, True)
-        [alike] = await cache.alike(scope, KEY, await shelf.vector("Who said it then?"), 0.5)
+        [alike] = await cache.similar(scope, KEY, await shelf.vector("Who said it then?"), 0.5)
         assert (alike.id, alike.question) == (looked.same, "Who said it?")
         assert 0.5 < alike.similarity < 1
-        assert await cache.alike(scope, KEY, await shelf.vector("Who said it then?"), 0.99) == []
-        assert (await cache.look(scope, b"another", "Who said it?")).same is None
-        assert await cache.alike(scope, b"another", await shelf.vector("Who said it?"), 0.5) == []
+        assert await cache.similar(scope, KEY, await shelf.vector("Who said it then?"), 0.99) == []
+        assert (await cache.look_up(scope, b"another", "Who said it?")).same is None
+        assert await cache.similar(scope, b"another", await shelf.vector("Who said it?"), 0.5) == []
 
     with_shelf(main)
 
@@ -74,8 +76,8 @@ def test_of_two_who_may_read_the_same_neither_meets_an_answer_of_the_other_in_a_
                 own, wish = await shelf.scope(), numbers.choice([{"users": ("anna",)}, {"users": ("ben",)}, {}])
                 await rights.share(own, documents[2], await rights.readers(own, ShareRequest(**wish)))
             scope, question = await shelf.library.scope(person), f"Who said {numbers.randrange(20)} of it?"
-            looked = await cache.look(scope, KEY, question)
-            near = await cache.alike(scope, KEY, await shelf.vector(question), 0.0)
+            looked = await cache.look_up(scope, KEY, question)
+            near = await cache.similar(scope, KEY, await shelf.vector(question), 0.0)
             for entry in {looked.same, *(one.id for one in near)} - {None}:
                 found = await cache.read(scope, entry)
                 assert found is not None
@@ -95,7 +97,7 @@ def test_an_entry_of_somebody_else_cannot_be_read_even_by_its_id(with_shelf: Any
         own = await shelf.scope()
         await Permissions(shelf.database).share(own, document, ("everyone",))
         await kept(shelf, own, "Who?", about(document))
-        looked = await cache.look(own, KEY, "Who?")
+        looked = await cache.look_up(own, KEY, "Who?")
         assert looked.same is not None
         scope = await shelf.library.scope(anna.id)
         assert await cache.read(scope, looked.same) is None
@@ -113,14 +115,14 @@ def test_a_scope_that_is_no_longer_what_one_reads_has_no_state(with_shelf: Any) 
         document, cache = await shelf.put("a.md", "Said."), AnswerCache(shelf.database)
         scope = await shelf.scope()
         for stale in (Scope("local", ()), Scope("local", (*scope.realms, 999)), Scope("nobody", ())):
-            assert (await cache.look(stale, KEY, "Who?")).state is None
-        looked = await cache.look(scope, KEY, "Who?")
+            assert (await cache.look_up(stale, KEY, "Who?")).state is None
+        looked = await cache.look_up(scope, KEY, "Who?")
         assert looked.state is not None
-        entry = ToKeep(KEY, looked.state, "Who?", await shelf.vector("Who?"), about(document))
-        assert not await cache.keep(Scope("local", (*scope.realms, 999)), entry, LIMITS)
+        entry = CacheEntry(KEY, looked.state, "Who?", await shelf.vector("Who?"), about(document))
+        assert not await cache.save(Scope("local", (*scope.realms, 999)), entry, LIMITS)
         await shelf.put("b.md", "Something else.")
-        assert not await cache.keep(scope, entry, LIMITS)
-        assert (await cache.look(scope, KEY, "Who?")).state != looked.state
+        assert not await cache.save(scope, entry, LIMITS)
+        assert (await cache.look_up(scope, KEY, "Who?")).state != looked.state
 
     with_shelf(main)
 
@@ -139,7 +141,7 @@ def test_an_answer_that_names_a_document_goes_with_it(with_shelf: Any) -> None:
         assert (receipt.cache_entries, receipt.verified) == (1, True)
         state = (await AnswerCache(shelf.database).look(scope, KEY, "Who?")).state
         assert state is not None
-        entry = ToKeep(KEY, state, "Who?", await shelf.vector("Who?"), about(first))
+        entry = CacheEntry(KEY, state, "Who?", await shelf.vector("Who?"), about(first))
         assert not await AnswerCache(shelf.database).keep(scope, entry, LIMITS)  # what it stands on is gone
 
     with_shelf(main)
@@ -153,12 +155,14 @@ def test_many_writers_at_once_keep_no_more_than_allowed_and_nobody_elses_give_wa
         await Permissions(shelf.database).share(own, document, ("everyone",))
         theirs = await shelf.library.scope(anna)
         await kept(shelf, theirs, "Who?", about(document))
-        looked = await cache.look(own, KEY, "Who?")
+        looked = await cache.look_up(own, KEY, "Who?")
         assert looked.state is not None
-        entries = [ToKeep(KEY, looked.state, f"{n}?", await shelf.vector(f"{n}?"), about(document)) for n in range(40)]
-        done = await asyncio.gather(*(cache.keep(own, entry, Cache(max_entries=10)) for entry in entries))
+        entries = [
+            CacheEntry(KEY, looked.state, f"{n}?", await shelf.vector(f"{n}?"), about(document)) for n in range(40)
+        ]
+        done = await asyncio.gather(*(cache.save(own, entry, Cache(max_entries=10)) for entry in entries))
         assert all(done)
-        await cache.keep(own, entries[0], Cache(max_entries=10))
+        await cache.save(own, entries[0], Cache(max_entries=10))
         async with shelf.database.administrator() as admin:
             counts = await rows(
                 admin, "select owner, count(*) from pincite.cached_answer group by owner order by owner"

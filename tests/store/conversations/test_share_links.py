@@ -18,7 +18,7 @@ async def answered(shelf: Any, person: str, answer_id: str) -> None:
     scope, sessions = await shelf.library.scope(person), Sessions(shelf.database)
     session = await sessions.create(scope)
     kept = replace(answer("Five days."), id=answer_id)
-    await sessions.keep(scope, session.id, KeptTurn("q", "q", kept.text, kept, True, "t", ()))
+    await sessions.save_turn(scope, session.id, KeptTurn("q", "q", kept.text, kept, True, "t", ()))
 
 
 def test_a_link_is_kept_as_a_hash_and_its_row_is_its_owners(with_shelf: Any) -> None:

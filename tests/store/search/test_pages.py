@@ -8,7 +8,7 @@ import pytest
 from pincite.core.accounts.access import Scope
 from pincite.core.documents.document import Parsed
 from pincite.core.documents.pages import Page, PageMark, pack
-from pincite.core.documents.positions import Slice, TextSpan, in_words, locate
+from pincite.core.documents.positions import Slice, TextSpan, describe_places, locate
 from pincite.store.indexing.publish import ParsedVersion
 from pincite.store.operations.integrity import inspect
 from pincite.store.search.pages import PART, Pages, touched
@@ -58,12 +58,12 @@ def test_of_a_long_page_only_what_a_span_touches_is_read(with_shelf: Any) -> Non
             span = TextSpan(document_id, version, start, start + len(f"x{row}"))
             [found] = await touched(shelf.database, [span], scope)
             assert len(found) == 1
-            assert len(found[0].page.placed()) <= PART
-            assert in_words(locate(found, span.start, span.end, Slice(SHEET))) == f"sheet Numbers, B{row}"
+            assert len(found[0].page.unpack_marks()) <= PART
+            assert describe_places(locate(found, span.start, span.end, Slice(SHEET))) == f"sheet Numbers, B{row}"
         found, count = await Pages(shelf.database).of(
             scope, TextSpan(document_id, version, 0, len(SHEET)), name="numbers"
         )
-        assert (sum(len(leaf.page.placed()) for leaf in found), count) == (ROWS, 1)
+        assert (sum(len(leaf.page.unpack_marks()) for leaf in found), count) == (ROWS, 1)
 
     with_shelf(test)
 

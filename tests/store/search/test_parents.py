@@ -36,7 +36,7 @@ def searched(open_pincite: Callable[..., Any], tmp_path: Path) -> Callable[..., 
             async with open_pincite(chunking__size=100, chunking__overlap=10) as pincite:
                 await pincite.add(tmp_path / "harbour.md")
                 found = (await pincite.search(question)).hits
-                nobody = await pincite.services.tools.index(pincite.settings.rag).around(
+                nobody = await pincite.services.tools.index(pincite.settings.rag).parents(
                     [hit.chunk.key for hit in found], 1, scope=Scope("stranger", ())
                 )
                 return found, nobody

@@ -185,7 +185,7 @@ def test_documents_are_found_by_what_texts_call_them(with_shelf: Any) -> None:
         keys = await keys_of(shelf)
 
         async def found(*names: str, filters: Filters = ALL) -> list[tuple[str, str, int]]:
-            titled = await shelf.index.titled(names, vector, scope=scope, filters=filters)
+            titled = await shelf.index.match_titles(names, vector, scope=scope, filters=filters)
             return [(one.name, one.document_id, one.nearest.key) for one in titled]
 
         assert await found("Green", "green", "Gr", "Green (album)", "'; drop table document; --") == [
@@ -208,7 +208,7 @@ def test_the_nearest_chunks_of_a_document_are_found_and_of_no_other(with_shelf: 
         keys = await keys_of(shelf)
 
         async def found(*documents: str, limit: int = 2, filters: Filters = ALL) -> list[int]:
-            near = await shelf.index.within(documents, vector, scope=scope, filters=filters, limit=limit)
+            near = await shelf.index.dense_within(documents, vector, scope=scope, filters=filters, limit=limit)
             assert [match.score for match in near] == sorted((match.score for match in near), reverse=True)
             return [match.key for match in near]
 
@@ -240,10 +240,10 @@ def test_no_scope_finds_nothing_however_it_is_asked(with_shelf: Any) -> None:
             assert await shelf.index.dense(vector, scope=scope, filters=ALL, limit=5) == []
             assert await shelf.index.lexical("secret words", scope=scope, filters=ALL, limit=5) == []
             assert (await shelf.index.fetch([key], [vector], scope=scope)).chunks == {}
-            assert await shelf.index.titled(["a.md"], vector, scope=scope, filters=ALL) == []
-            assert await shelf.index.within([document], vector, scope=scope, filters=ALL, limit=5) == []
-        assert await shelf.index.within([document], vector, scope=await shelf.scope(), filters=ALL, limit=5)
-        assert await shelf.index.titled(["a.md"], vector, scope=await shelf.scope(), filters=ALL)
+            assert await shelf.index.match_titles(["a.md"], vector, scope=scope, filters=ALL) == []
+            assert await shelf.index.dense_within([document], vector, scope=scope, filters=ALL, limit=5) == []
+        assert await shelf.index.dense_within([document], vector, scope=await shelf.scope(), filters=ALL, limit=5)
+        assert await shelf.index.match_titles(["a.md"], vector, scope=await shelf.scope(), filters=ALL)
 
     with_shelf(test)
 

@@ -28,8 +28,8 @@ def test_words_are_held_in_any_form_of_theirs(with_shelf: Any) -> None:
         await shelf.put("b.md", "Mitarbeiter übertragen Urlaubstage.", language="de")
         vocabulary, scope = PostgresVocabulary(shelf.database), await shelf.scope()
         asked = {"vacation", "vacations", "employee", "urlaubstagen", "ubertragen", "vacaton", "kubernetes"}
-        assert await vocabulary.held(asked, scope=scope) == asked - {"vacaton", "kubernetes"}
-        assert await vocabulary.held([], scope=scope) == frozenset()
+        assert await vocabulary.known_words(asked, scope=scope) == asked - {"vacaton", "kubernetes"}
+        assert await vocabulary.known_words([], scope=scope) == frozenset()
 
     with_shelf(test)
 
@@ -50,14 +50,14 @@ def test_a_word_is_suggested_only_from_what_the_filter_leaves(with_shelf: Any) -
         both = frozenset({"lighthouse", "greenhouse"})
 
         async def among(filters: Filters) -> frozenset[str]:
-            return await vocabulary.among([*both, "boathouse"], scope=scope, filters=filters)
+            return await vocabulary.words_in([*both, "boathouse"], scope=scope, filters=filters)
 
         assert await among(ALL) == both
         assert await among(Filters(folder="coast")) == {"lighthouse"}
         assert await among(Filters(folder="garden")) == {"greenhouse"}
         assert await among(Filters(document_ids=(here,))) == {"lighthouse"}
         assert await among(Filters(document_ids=())) == frozenset()
-        assert await vocabulary.held(both, scope=scope) == both  # and left alone wherever it stands
+        assert await vocabulary.known_words(both, scope=scope) == both  # and left alone wherever it stands
 
     with_shelf(test)
 
@@ -89,7 +89,7 @@ def test_words_of_a_replaced_version_are_forgotten_with_the_version(with_shelf: 
         await shelf.put("a.md", "A xylophone.")
         await shelf.put("a.md", "A saxophone.")
         asked = ["xylophone", "saxophone"]
-        assert await vocabulary.among(asked, scope=scope, filters=ALL) == {"saxophone"}
+        assert await vocabulary.words_in(asked, scope=scope, filters=ALL) == {"saxophone"}
         await shelf.indexing.clear_abandoned()
         assert await kept(shelf) == {"saxophone", "xylophone"}  # the version can still be asked
         await VersionArchive(shelf.database, shelf.files).forget(keep=1, days=0)
@@ -116,21 +116,21 @@ def test_foreign_words_are_neither_held_nor_suggested(with_shelf: Any, database_
         asked = ["saxophone", "xylophone", "quendelbach", "merger"]
         seen = {"mine": {"saxophone", "xylophone"}, "theirs": {"xylophone", "quendelbach", "merger"}}
         for scope, words in ((mine, seen["mine"]), (theirs, seen["theirs"])):
-            assert await vocabulary.held(asked, scope=scope) == words
-            assert await vocabulary.among(asked, scope=scope, filters=ALL) == words
+            assert await vocabulary.known_words(asked, scope=scope) == words
+            assert await vocabulary.words_in(asked, scope=scope, filters=ALL) == words
         for scope in (
             Scope("local", ()),
             Scope("local", theirs.realms),
             Scope("", mine.realms),
             Scope("nobody", mine.realms),
         ):
-            assert await vocabulary.held(asked, scope=scope) == frozenset()
-            assert await vocabulary.among(asked, scope=scope, filters=ALL) == frozenset()
+            assert await vocabulary.known_words(asked, scope=scope) == frozenset()
+            assert await vocabulary.words_in(asked, scope=scope, filters=ALL) == frozenset()
         # what both hold stays with the one who keeps it
         [document] = (await shelf.library.documents(theirs, Listing()))[0]
         await shelf.removal.remove(theirs, document.id)
-        assert await vocabulary.among(asked, scope=mine, filters=ALL) == seen["mine"]
-        assert await vocabulary.held(asked, scope=theirs) == frozenset()
+        assert await vocabulary.words_in(asked, scope=mine, filters=ALL) == seen["mine"]
+        assert await vocabulary.known_words(asked, scope=theirs) == frozenset()
 
     with_shelf(test)
 
@@ -140,7 +140,7 @@ def test_hostile_words_are_words(with_shelf: Any, text: str) -> None:
     async def test(shelf: Any) -> None:
         await shelf.put("a.md", "A xylophone.")
         vocabulary, scope = PostgresVocabulary(shelf.database), await shelf.scope()
-        assert await vocabulary.held([text, "xylophone"], scope=scope) == {"xylophone"}
-        assert await vocabulary.among([text, "xylophone"], scope=scope, filters=ALL) == {"xylophone"}
+        assert await vocabulary.known_words([text, "xylophone"], scope=scope) == {"xylophone"}
+        assert await vocabulary.words_in([text, "xylophone"], scope=scope, filters=ALL) == {"xylophone"}
 
     with_shelf(test)
