@@ -270,7 +270,7 @@ def test_another_index_is_another_state(open_pincite: Open, tmp_path: Path) -> N
             await pincite.services.live_settings.set({"chunking.size": 60}, LOCAL)
             assert cached(await pincite.ask(ASKED))  # nothing is searched otherwise yet
             await pincite.admin.reindex()
-            while (await pincite.services.index_switch.standing()).building:
+            while (await pincite.services.index_switch.status()).building:
                 await asyncio.sleep(0.05)
             assert not cached(await pincite.ask(ASKED))
 

@@ -52,6 +52,6 @@ async def _in_force(door: CommandContext) -> "Settings":
         return door.settings
     try:
         async with door.open() as pincite:
-            return pincite.admin.index.wished
+            return pincite.admin.index.wanted_settings
     except PinciteError:  # what is wrong with it is found below
         return door.settings

@@ -210,7 +210,7 @@ async def _read_at(
     aim = Target(page=number, name=page if number is None else None, ref=at)
     async with door.open() as pincite:
         document = await find(pincite, document_id)
-        found = await pincite.documents.locator.aimed(await pincite.scope(), document.id, aim, version)
+        found = await pincite.documents.locator.text_at(await pincite.scope(), document.id, aim, version)
     if door.json:
         print_json(shapes.spot(found))
     else:

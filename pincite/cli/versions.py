@@ -73,12 +73,12 @@ async def reindex(
         pincite.admin.start_workers()
         count = await pincite.admin.reindex(named, stale=stale, hold=hold)
         with progress(quiet=door.json) as report:
-            if (await pincite.admin.index.standing()).building:
+            if (await pincite.admin.index.status()).building:
                 await _built(pincite, hold=hold)
             else:
                 await pincite.documents.wait([one.id for one in await pincite.documents.all()], report=report)
         failed = [one.name for one in await pincite.documents.all(Listing(status="error"))]
-        left = (await pincite.admin.index.standing()).building
+        left = (await pincite.admin.index.status()).building
     if door.json:
         print_json({"documents": count, "failed": failed, "built": left is None})
     else:
@@ -91,7 +91,7 @@ async def reindex(
 
 async def _built(pincite: "AsyncPincite", *, hold: bool) -> None:
     """Wait until an index is built, and searched unless it is to wait."""
-    while built := (await pincite.admin.index.standing()).building:
+    while built := (await pincite.admin.index.status()).building:
         if not built.waiting and (hold or built.built < built.documents):
             return
         await asyncio.sleep(LOOK_S)
@@ -104,7 +104,7 @@ async def status(door: CommandContext) -> None:
     from pincite.serialize import versions as shapes
 
     async with door.open() as pincite:
-        found = await pincite.admin.index.standing()
+        found = await pincite.admin.index.status()
     if door.json:
         print_json(shapes.indexes(found))
     else:
@@ -154,7 +154,7 @@ async def rollback(door: CommandContext) -> None:
         pincite.admin.start_workers()
         await pincite.admin.roll_back_index()
         await _built(pincite, hold=False)
-        back = (await pincite.admin.index.standing()).building is None
+        back = (await pincite.admin.index.status()).building is None
     print_json({"switched": back}) if door.json else print_plain("the index before is searched again")
 
 

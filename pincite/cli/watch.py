@@ -28,7 +28,7 @@ async def keep_in_step(door: CommandContext, paths: Sequence[str], folder: str, 
             keepers = {root: FolderSync(pincite, root, keep_removed=keep_removed) for root in roots}
             for root, keeper in keepers.items():
                 with progress(quiet=door.json) as report:
-                    changes = await keeper.begin(report)
+                    changes = await keeper.sync_all(report)
                 _tell(door, root, changes)
             if not door.json:
                 remark(f"watching {', '.join(str(root.path) for root in roots)}; Ctrl-C ends it")

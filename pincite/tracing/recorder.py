@@ -41,7 +41,7 @@ class TraceRecorder:
 
     def searched_surely(self, most: int) -> list[str]:
         """What can be embedded before anything else is known: the text of a plain search that will be let in."""
-        question, text = self.question, self.question.meant
+        question, text = self.question, self.question.search_text
         plain = self._kind in ("search", "evaluation") and not question.also and question.filters.index is None
         fits = text == text.strip() and 0 < len(text) <= most and "\0" not in text
         return [text] if plain and fits and question.strategy != "lexical_only" else []

@@ -30,7 +30,7 @@ async def becomes(pincite: AsyncPincite, key: str, value: Any, within_s: float =
     """How long it takes until a setting is in force."""
     started = time.monotonic()
     while pincite.services.live_settings.line(key).value != value:
-        assert time.monotonic() - started < within_s, f"{key} is still {pincite.engine.live_settings.line(key).value}"
+        assert time.monotonic() - started < within_s, f"{key} is still {pincite.services.live_settings.line(key).value}"
         await asyncio.sleep(0.01)
     return time.monotonic() - started
 
@@ -46,11 +46,11 @@ def wrote(path: Path, text: str = CATS) -> Path:
 def test_a_change_in_one_engine_is_in_force_in_another_within_a_second(open_pincite: Open) -> None:
     async def go() -> None:
         async with open_pincite() as one, open_pincite() as other:
-            outcome = await one.control.set({"rag.top_k": 3}, LOCAL)
+            outcome = await one.services.live_settings.set({"rag.top_k": 3}, LOCAL)
             assert (one.settings.rag.top_k, one.settings.revision, outcome.revision) == (3, 1, 1)
             assert await becomes(other, "rag.top_k", 3) < 1.0
             assert (other.settings.rag.top_k, other.settings.revision) == (3, 1)
-            await other.control.set({"rag.top_k": None}, LOCAL)
+            await other.services.live_settings.set({"rag.top_k": None}, LOCAL)
             assert await becomes(one, "rag.top_k", 10) < 1.0
 
     asyncio.run(go())
@@ -100,7 +100,9 @@ def test_a_run_in_flight_keeps_its_settings_and_its_tools(open_pincite: Open, tm
             with answering(pincite, Waiting(Options(answers=("Cats purr. [Source 1]",)))):
                 asking = asyncio.create_task(pincite.ask("Why do cats purr?"))
                 await writing.wait()
-            await other.control.set({"llm.provider": "extractive", "llm.question_timeout_s": 0.01}, LOCAL)
+            await other.services.live_settings.set(
+                {"llm.provider": "extractive", "llm.question_timeout_s": 0.01}, LOCAL
+            )
             await becomes(pincite, "llm.question_timeout_s", 0.01)
             go_on.set()
             answer = await asking
@@ -177,20 +179,20 @@ def test_tools_that_a_document_is_made_with_are_kept_until_it_is_done(
         (data / "settings.toml").write_text(text, encoding="utf-8")
         chosen = {"data": data, "database.url": database_url, "ingest.workers": 1}
         async with AsyncPincite(settings=chosen) as pincite:
-            [old] = pincite.services.tools_pool._set_up.values()
-            old.lane._embedder = Waiting(Options())  # type: ignore[attr-defined]
+            [old] = pincite.services.tools_pool._tools.values()
+            old.bulk_embedder._embedder = Waiting(Options())  # type: ignore[attr-defined]
             adding = asyncio.create_task(pincite.add(wrote(tmp_path / "cats.md")))
             await embedding.wait()
             await pincite.services.live_settings.set({"resilience.retries": 1}, LOCAL)
             await asyncio.sleep(0.6)
-            await pincite._tidy()
-            assert old in pincite.services.tools_pool._set_up.values()
+            await pincite.services._clean_up()
+            assert old in pincite.services.tools_pool._tools.values()
             go_on.set()
             await adding
             while pincite.services.workers.in_hand:
                 await asyncio.sleep(0.01)
-            await pincite._tidy()
-            assert old not in pincite.services.tools_pool._set_up.values()
+            await pincite.services._clean_up()
+            assert old not in pincite.services.tools_pool._tools.values()
 
     asyncio.run(go())
 
@@ -328,7 +330,7 @@ def test_twenty_changes_at_once_lose_none(open_pincite: Open) -> None:
                 *(pincite.services.live_settings.set({key: 100 + number * 10 + n}, LOCAL)
                   for number, key in enumerate(keys) for n, pincite in enumerate((one, other)))
             )  # fmt: skip
-            changes = await one.control.history(LOCAL, limit=100)
+            changes = await one.services.live_settings.history(LOCAL, limit=100)
             assert sorted(change.batch for change in changes) == list(range(1, 21))
             last = {change.key: change.after for change in reversed(changes)}
             for pincite in (one, other):
@@ -393,7 +395,7 @@ def test_applying_a_profile_is_one_batch_and_another_takes_it_back(open_pincite:
             assert any("text-embedding-3-small to embed" in note for note in outcome.missing)
             rag = pincite.settings.rag
             assert (rag.top_k, rag.use_hybrid_search, rag.rrf_k, rag.bm25_b) == (5, False, 30, 0.25)
-            expected, _ = pincite.services.live_settings.against("adaptive")
+            expected, _ = pincite.services.live_settings.diff_profile("adaptive")
             await pincite.services.live_settings.apply("adaptive", LOCAL)
             assert expected["rag.fusion"] == ("relative_score", "rrf")
             assert (pincite.settings.rag.top_k, pincite.settings.rag.fusion) == (10, "rrf")
@@ -449,13 +451,13 @@ def test_safe_mode_ignores_the_changes_and_says_so(open_pincite: Open, monkeypat
             await pincite.services.live_settings.set({"rag.top_k": 3}, LOCAL)
             monkeypatch.setenv("PINCITE_SAFE", "1")
             async with open_pincite() as safe:
-                assert (safe.settings.rag.top_k, safe.control.safe) == (10, True)
-                line = safe.control.line("rag.top_k")
+                assert (safe.settings.rag.top_k, safe.services.live_settings.safe) == (10, True)
+                line = safe.services.live_settings.line("rag.top_k")
                 assert (line.source, line.stored) == ("default", 3)
-                assert safe.control.ignored == {"rag.top_k": "PINCITE_SAFE is set"}
+                assert safe.services.live_settings.ignored == {"rag.top_k": "PINCITE_SAFE is set"}
                 with pytest.raises(Invalid, match="no llm called 'nobody'"):
-                    await safe.control.set({"llm.provider": "nobody"}, LOCAL)
-                await safe.control.set({"rag.top_k": None, "rag.alpha": 0.2}, LOCAL)  # mending goes on
+                    await safe.services.live_settings.set({"llm.provider": "nobody"}, LOCAL)
+                await safe.services.live_settings.set({"rag.top_k": None, "rag.alpha": 0.2}, LOCAL)  # mending goes on
                 assert safe.settings.rag.alpha == 0.5
             await becomes(pincite, "rag.alpha", 0.2)
             await becomes(pincite, "rag.top_k", 10)
@@ -527,7 +529,7 @@ def test_index_settings_act_when_the_library_is_reindexed_and_make_it_stale_unti
 async def switched(pincite: AsyncPincite) -> None:
     """Wait until what was built is searched."""
     async with asyncio.timeout(180):
-        while (await pincite.services.index_switch.standing()).building:
+        while (await pincite.services.index_switch.status()).building:
             await asyncio.sleep(0.05)
 
 
@@ -588,14 +590,14 @@ def test_changes_are_followed_again_after_the_database_was_killed(tmp_path: Path
             AsyncPincite(tmp_path / "data", settings=chosen) as one,
             AsyncPincite(tmp_path / "data", settings=chosen) as other,
         ):
-            await one.control.set({"rag.top_k": 2}, LOCAL)
+            await one.services.live_settings.set({"rag.top_k": 2}, LOCAL)
             await becomes(other, "rag.top_k", 2)
             pid = int((tmp_path / "data" / "postgres" / "postmaster.pid").read_text().splitlines()[0])
             os.kill(pid, signal.SIGKILL)
             async with asyncio.timeout(60):
                 while one.settings.rag.top_k != 3:
                     try:
-                        await one.control.set({"rag.top_k": 3}, LOCAL)
+                        await one.services.live_settings.set({"rag.top_k": 3}, LOCAL)
                     except StoreDown:
                         await asyncio.sleep(0.1)
             await becomes(other, "rag.top_k", 3, within_s=30)

@@ -85,7 +85,7 @@ def test_a_budget_that_begins_anew_is_asked_for_again() -> None:
 def test_no_limit_is_no_refusal_and_asked_about_once_a_minute() -> None:
     async def test(limits: Quotas, counted: Counted) -> None:
         for _ in range(100):
-            await limits.stranger("192.0.2.1")
+            await limits.anonymous_request("192.0.2.1")
         async with limits.answering("bob", 1000):
             pass
         async with limits.answering("bob", 1000) as bill:
@@ -120,7 +120,7 @@ def test_no_more_is_remembered_than_fits(monkeypatch: pytest.MonkeyPatch) -> Non
 
     async def test(limits: Quotas, counted: Counted) -> None:
         for number in range(50):
-            await limits.stranger(f"192.0.2.{number}")
+            await limits.anonymous_request(f"192.0.2.{number}")
         assert len(limits._leases) == 10
         assert not limits._asking
 

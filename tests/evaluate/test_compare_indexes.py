@@ -30,7 +30,7 @@ async def built(pincite: AsyncPincite) -> None:
 
 
 async def waiting(pincite: AsyncPincite) -> int:
-    standing = await pincite.services.index_switch.standing()
+    standing = await pincite.services.index_switch.status()
     return standing.building.waiting if standing.building else 0
 
 

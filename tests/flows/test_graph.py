@@ -53,30 +53,30 @@ def test_guidance_says_how_many_queries_there_may_be() -> None:
 
 def test_what_a_completion_asks_is_filled_once() -> None:
     node = CompletionNode(id="c", prompt="{input} after {a}? {b} { }")
-    assert node.asks({"input": "{a}", "a": "x"}) == "{a} after x? {b} { }"
+    assert node.fill_prompt({"input": "{a}", "a": "x"}) == "{a} after x? {b} { }"
 
 
 @pytest.mark.parametrize(
     ("told", "said"),
     [
-        ([], "a flow is an object"),
+        ([], "a flow must be an object"),
         (flow(), "nodes"),
-        (flow({"id": "x", "type": "ragg"}), "there is no type of node 'ragg'"),
-        (flow({"id": "x"}), "there is no type of node"),
-        (flow("x"), "a node is an object"),  # type: ignore[arg-type]
+        (flow({"id": "x", "type": "ragg"}), "there is no node type 'ragg'"),
+        (flow({"id": "x"}), "there is no node type"),
+        (flow("x"), "a node must be an object"),  # type: ignore[arg-type]
         (flow({**RAG, "topk": 1}, WRITE, edges="r>c"), "topk"),
         (flow({**RAG, "queries": ["x"] * 6}, WRITE, edges="r>c"), "queries"),
         (flow({"id": "a b", "type": "rag"}), "id"),
         (flow(WRITE, WRITE), "two nodes have the id 'c'"),
         (flow({"id": "input", "type": "completion"}), "cannot be called 'input'"),
-        (flow(RAG, WRITE, edges="r>d"), "an edge names 'd', and there is no such node"),
-        (flow(RAG, READ, WRITE, edges="r>d d>c"), "'d' is of the type read_document, which takes no input"),
-        (flow(RAG, WRITE, edges="r>c r>c"), "two edges join the same nodes"),
-        (flow(WRITE, {"id": "b", "type": "completion"}, edges="c>b b>c"), "the edges go round in a circle"),
-        (flow(WRITE, edges="c>c"), "the edges go round in a circle"),
-        (flow(RAG, WRITE), "'r' leads nowhere; join it to a completion"),
+        (flow(RAG, WRITE, edges="r>d"), "an edge names 'd', but there is no such node"),
+        (flow(RAG, READ, WRITE, edges="r>d d>c"), "'d' is of the type read_document, which accepts no input"),
+        (flow(RAG, WRITE, edges="r>c r>c"), "two edges connect the same nodes"),
+        (flow(WRITE, {"id": "b", "type": "completion"}, edges="c>b b>c"), "the edges form a cycle"),
+        (flow(WRITE, edges="c>c"), "the edges form a cycle"),
+        (flow(RAG, WRITE), "'r' has no outgoing edge; connect it to a completion"),
         (flow(RAG), "needs 1 to 10 nodes of the type completion"),
-        (flow(WRITE, {"id": "b", "type": "completion"}), "several completions lead nowhere (c, b)"),
+        (flow(WRITE, {"id": "b", "type": "completion"}), "several completions have no outgoing edge (c, b)"),
         (flow(WRITE, output="x"), "there is no completion 'x'"),
         ({"nodes": [WRITE]}, "input"),
         (flow(WRITE, input=""), "input"),

@@ -77,7 +77,7 @@ class Authenticate:
         limits = self._pincite.admin.quotas
         if scope["path"] in OPEN:
             check_own_page(scope, cookie=False)
-            return await limits.stranger(_address(scope))
+            return await limits.anonymous_request(_address(scope))
         brought = _brought(scope)
         seems = self._who.get(brought, "")
         self._check(scope["path"], seems)
@@ -85,7 +85,7 @@ class Authenticate:
         try:
             caller = await _recognise(self._pincite, scope)
         except Unauthorized:
-            await limits.stranger(_address(scope))
+            await limits.anonymous_request(_address(scope))
             raise
         self._remember(brought, caller.person)
         await limits.request(caller.person)

@@ -60,8 +60,8 @@ async def places(
     if ref is not None and rect is not None:
         raise Invalid("send either ref or rect")
     if span is not None:
-        return JSONResponse(shapes.spot(await pincite.documents.locator.spot(scope, document_id, span, version)))
-    return JSONResponse(shapes.spot(await pincite.documents.locator.aimed(scope, document_id, aim, version)))
+        return JSONResponse(shapes.spot(await pincite.documents.locator.locate(scope, document_id, span, version)))
+    return JSONResponse(shapes.spot(await pincite.documents.locator.text_at(scope, document_id, aim, version)))
 
 
 def _span(start: int | None, end: int | None) -> tuple[int, int] | None:

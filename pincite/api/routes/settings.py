@@ -98,7 +98,7 @@ async def all_profiles(caller: Administrator) -> JSONResponse:
 @router.get("/profiles/{profile}")
 async def one_profile(profile: str, pincite: Engine, caller: Administrator) -> JSONResponse:
     """One profile, what applying it would change here, and in words what it would like besides."""
-    changes, missing = pincite.admin.settings.against(profile)
+    changes, missing = pincite.admin.settings.diff_profile(profile)
     return JSONResponse(shapes.profile_against(profiles()[profile], changes, missing))
 
 

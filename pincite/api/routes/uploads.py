@@ -73,7 +73,7 @@ async def _take_in(form: FormData, pincite: AsyncPincite, caller: Caller, start:
         readers = await pincite.documents.readers(fields.access.wish(), caller=caller)
         file = replace(file, readers=readers)
     added = await pincite.documents.upload(file, start=start if fields.start is None else fields.start, caller=caller)
-    alike = await pincite.documents.alike(added.document, caller=caller)
+    alike = await pincite.documents.duplicates(added.document, caller=caller)
     told: answers.Json = {"document": answers.document(added.document)}
     if alike:
         told["same_content"] = [{"id": one.id, "name": one.name, "folder": one.folder} for one in alike]

@@ -46,7 +46,7 @@ class ReindexBody(Body):
 async def reindex(body: ReindexBody, pincite: Engine, caller: Writer) -> JSONResponse:
     """Index documents anew in the background, from the files as they came in; search goes on meanwhile."""
     queued = await pincite.admin.reindex(body.document_ids, stale=body.stale, hold=body.hold, caller=caller)
-    return JSONResponse({"documents": queued, "index": shapes.indexes(await pincite.admin.index.standing())}, 202)
+    return JSONResponse({"documents": queued, "index": shapes.indexes(await pincite.admin.index.status())}, 202)
 
 
 class SwitchBody(Body):
@@ -58,7 +58,7 @@ class SwitchBody(Body):
 @router.get("/index")
 async def index(pincite: Engine, caller: Administrator) -> JSONResponse:
     """The index that is searched, the one that is built, and those that stand by."""
-    return JSONResponse(shapes.indexes(await pincite.admin.index.standing()))
+    return JSONResponse(shapes.indexes(await pincite.admin.index.status()))
 
 
 class CompareBody(Body):
@@ -79,14 +79,14 @@ async def compare(pincite: Engine, caller: Administrator, body: CompareBody | No
 async def switch(body: SwitchBody, pincite: Engine, caller: Administrator) -> JSONResponse:
     """Search the index that was built, from now on and in every process."""
     await pincite.admin.switch_index(anyway=body.anyway, caller=caller)
-    return JSONResponse(shapes.indexes(await pincite.admin.index.standing()))
+    return JSONResponse(shapes.indexes(await pincite.admin.index.status()))
 
 
 @router.post("/index/rollback")
 async def rollback(pincite: Engine, caller: Administrator) -> JSONResponse:
     """Return to the index that was searched before; documents that came since are built first."""
     await pincite.admin.roll_back_index(caller=caller)
-    return JSONResponse(shapes.indexes(await pincite.admin.index.standing()), 202)
+    return JSONResponse(shapes.indexes(await pincite.admin.index.status()), 202)
 
 
 @router.delete("/index")

@@ -60,7 +60,7 @@ async def put(pincite: AsyncPincite, name: str, text: str) -> str:
 
 async def switched(pincite: AsyncPincite) -> None:
     async with asyncio.timeout(180):
-        while (await pincite.services.index_switch.standing()).building:
+        while (await pincite.services.index_switch.status()).building:
             await asyncio.sleep(0.02)
 
 
@@ -191,7 +191,7 @@ def test_one_can_return_to_the_index_before_and_what_came_since_is_there(library
                 assert await best(pincite, f"{letter} waves") == (f"# {letter[0]}\n\n{letter} waves.", True)
             assert pincite.services.embedder.name == "scripted/1"
             assert await pincite.admin.discard_index() == 1
-            assert [one.state for one in (await pincite.services.index_switch.standing()).all] == ["serving"]
+            assert [one.state for one in (await pincite.services.index_switch.status()).all] == ["serving"]
             noted, _ = await pincite.services.audit.list(LOCAL.person, AuditFilter(event="index"))
             assert [one.event for one in noted] == ["index.discard", "index.rollback"]
             assert await best(pincite, "Alpha waves") == ("# A\n\nAlpha waves.", True)
@@ -212,8 +212,8 @@ def test_the_index_before_goes_by_itself_so_many_days_after_the_switch(library: 
                     await connection.execute(
                         "update generation set switched_at = now() - make_interval(days => %s)", (days,)
                     )
-                await pincite._tidy()
-                assert len((await pincite.services.index_switch.standing()).all) == left
+                await pincite.services._clean_up()
+                assert len((await pincite.services.index_switch.status()).all) == left
             async with pincite.services.database.administrator() as admin:
                 kept = await (await admin.execute("select count(*) from pincite.edition")).fetchall()
             assert kept == [(1,)]
@@ -238,7 +238,7 @@ def test_an_index_that_is_held_is_searched_when_somebody_says_so(library: Open) 
                 await pincite.admin.switch_index()
             pincite.services.workers.start()
             async with asyncio.timeout(180):
-                while (built := (await pincite.services.index_switch.standing()).building) and built.waiting:
+                while (built := (await pincite.services.index_switch.status()).building) and built.waiting:
                     await asyncio.sleep(0.02)
             assert built
             assert (built.documents, built.built) == (1, 1)
@@ -246,7 +246,7 @@ def test_an_index_that_is_held_is_searched_when_somebody_says_so(library: Open) 
             assert pincite.services.embedder.name == "scripted/1"
             await pincite.services.index_switch.switch_if_built()
             assert (
-                await pincite.services.index_switch.standing()
+                await pincite.services.index_switch.status()
             ).building  # it waits for a word, though one was said too early
             await pincite.admin.switch_index()
             [noted], _ = await pincite.services.audit.list(LOCAL.person, AuditFilter(event="index.switch"))
@@ -292,7 +292,7 @@ def test_an_index_is_never_built_upon_a_text_that_is_read_otherwise_by_now(libra
             await pincite.services.live_settings.set(OTHER, LOCAL)
             await pincite.admin.reindex()
             async with asyncio.timeout(60):
-                while (await pincite.services.index_switch.standing()).building or await pincite.services.jobs.waiting(
+                while (await pincite.services.index_switch.status()).building or await pincite.services.jobs.waiting(
                     await pincite.scope(), [one, two]
                 ):
                     await asyncio.sleep(0.05)
@@ -314,7 +314,7 @@ def test_a_library_without_documents_takes_other_settings_at_once(library: Open)
         async with library() as pincite:
             await pincite.services.live_settings.set(OTHER, LOCAL)
             assert pincite.services.embedder.name == "other/1"
-            assert not (await pincite.services.index_switch.standing()).wanting
+            assert not (await pincite.services.index_switch.status()).wanting
 
     asyncio.run(go())
 

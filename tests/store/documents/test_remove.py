@@ -112,7 +112,7 @@ def test_no_column_of_any_table_holds_a_word_of_what_was_removed(
                     + body.format(CANARY)
                 )
                 document = await pincite.add(paper, folder=f"about/{CANARY}")
-            await pincite._tidy()
+            await pincite.services._clean_up()
             (tmp_path / "kept.md").write_text("# Kept\n\nThe cat is fed at half past six.")
             await pincite.add(tmp_path / "kept.md")
             assert await PackedPostings(pincite.services.database, least=1).make()
