@@ -94,7 +94,7 @@ class BackupManifest:
 
 @dataclass(frozen=True, slots=True)
 class IntegrityReport:
-    """The result of an integrity check: the counts checked, one line per fault, and `stray`: files that no version uses."""
+    """The result of an integrity check: counts, one line per fault, and the number of `stray` files that no version uses."""
 
     documents: int
     files: int

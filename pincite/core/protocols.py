@@ -35,9 +35,9 @@ class Parser(Protocol):
 class Embedder(Protocol):
     """Embeds texts as unit vectors.
 
-    `name` is the model and its variant; vectors of different names are never compared. `local` means that the model runs
-    on this machine; bulk embedding then gets a process of its own. `windows` splits a text that exceeds `max_tokens`
-    into overlapping parts that together hold all of it, each with `prefix` in front.
+    `name` is the model and its variant; vectors of different names are never compared. `local` means that the model
+    runs on this machine; bulk embedding then gets a process of its own. `windows` splits a text that exceeds
+    `max_tokens` into overlapping parts that together hold all of it, each with `prefix` in front.
     """
 
     @property
@@ -170,8 +170,8 @@ class Index(Protocol):
 class DocumentReader(Protocol):
     """Reads documents that the caller may read and the filters admit; any other is reported as not found.
 
-    `read` returns a part of a document as passages in order; their text is literally the document's and does not overlap.
-    `find` returns the passages that contain a text, and the line of every match.
+    `read` returns a part of a document as passages in order; their text is literally the document's and does not
+    overlap. `find` returns the passages that contain a text, and the line of every match.
     """
 
     async def read(self, reading: ReadRequest, *, scope: Scope, filters: Filters) -> DocumentExtract: ...
@@ -209,7 +209,8 @@ class Memory(Protocol):
 class CacheLookup:
     """The result of a cache lookup: the entry of the identical question, and whether there are other entries.
 
-    `state` identifies the state of all documents in the scope. It is None while they change: the cache is bypassed then.
+    `state` identifies the state of all documents in the scope. It is None while they change: the cache is bypassed
+    then.
     """
 
     state: str | None
@@ -238,7 +239,7 @@ class CacheEntry:
 
 
 class Cache(Protocol):
-    """Cached answers: returned only to the user who asked, and only while the documents in their scope are unchanged."""
+    """Cached answers: returned only to the user who asked, and only while no document in their scope changes."""
 
     async def look_up(self, scope: Scope, key: bytes, question: str) -> CacheLookup: ...
     async def similar(self, scope: Scope, key: bytes, vector: Vector, least: float) -> list[SimilarQuestion]: ...

@@ -193,7 +193,7 @@ class Run:
             await asyncio.sleep(0)  # start the task now, rather than at the next await of the caller
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """Return the embeddings of texts; each text is embedded once per request, and a failed embedder is not called again."""
+        """Return the embeddings of texts; each is computed once per request, and a failed embedder is not retried."""
         for text in texts:
             if task := self.prefetching.pop(text, None):
                 await task

@@ -150,7 +150,8 @@ class Admin:
             raise Conflict("no index is being built; change the settings, then: pincite reindex")
         if not await self._services.index_switch.switch(anyway=anyway):
             raise Conflict(
-                f"the new index is not complete: {built.built} of {built.documents} documents are indexed, {built.waiting} wait"
+                f"the new index is not complete: {built.built} of {built.documents} documents are indexed, "
+                f"{built.waiting} wait"
             )
         await self._services.audit.record(
             caller.person, AuditEntry("index.switch", details={"documents": built.documents})

@@ -88,5 +88,5 @@ class AsyncPincite:
     async def search(
         self, question: str | Question, *, caller: Caller = LOCAL, settings: Settings | None = None
     ) -> SearchResult:
-        """Find passages; several queries at once are fused. `settings` replaces the current settings for this search."""
+        """Find passages; several queries are fused. `settings` replaces the current settings for this search."""
         return await self.questions.search(question, caller=caller, settings=settings)

@@ -34,7 +34,7 @@ _KEY_WOULD_LEAK = (
 
 @dataclass(frozen=True, slots=True)
 class SettingLine:
-    """A setting with its current value and source; `stored` is the value in the database, if another source overrides it."""
+    """A setting with its current value and source; `stored` is the stored value, if another source overrides it."""
 
     key: Key
     value: Any
@@ -45,7 +45,7 @@ class SettingLine:
 
 @dataclass(frozen=True, slots=True)
 class SettingsOutcome:
-    """The result of a change; `reindex` are the keys that require reindexing, `missing` the unmet needs of a profile."""
+    """The result of a change; `reindex` are keys that require reindexing, `missing` the unmet needs of a profile."""
 
     revision: int
     changes: tuple[SettingChange, ...]
@@ -57,7 +57,8 @@ class SettingsOutcome:
 class LiveSettings:
     """Builds the settings from their layers, stores changes for all processes, and follows changes of other processes.
 
-    `check` raises if the tools that some settings need cannot be built; `prepare` builds them; `adopt` puts them into use.
+    `check` raises if the tools that some settings need cannot be built; `prepare` builds them; `adopt` puts them into
+    use.
     """
 
     def __init__(
@@ -235,7 +236,7 @@ class LiveSettings:
         return wanted
 
     def _needs_check(self, wanted: Mapping[str, Any]) -> bool:
-        """Whether the changes need a check of the tools; resets in safe mode do not, so that bad changes can be reset one by one."""
+        """Whether the changes need a check of the tools; a reset in safe mode does not, so that it cannot fail."""
         resetting = self.safe and all(value is None for value in wanted.values())
         return not resetting and any(name.startswith(_CHECKED_KEYS) for name in wanted)
 
@@ -302,7 +303,8 @@ def _read_value(key: Key, value: Any) -> Any:
         )
     if isinstance(value, str) and without_login(value) != value:
         raise Invalid(
-            f"'{key.name}' contains a password or a query string, and secrets are not stored; set {key.environment} instead"
+            f"'{key.name}' contains a password or a query string, and secrets are not stored; "
+            f"set {key.environment} instead"
         )
     try:
         return parsed(key, value)

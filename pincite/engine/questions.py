@@ -101,7 +101,7 @@ class Questions:
     async def search(
         self, question: str | Question, *, caller: Caller = LOCAL, settings: Settings | None = None
     ) -> SearchResult:
-        """Find passages; several queries at once are fused. `settings` replaces the current settings for this search."""
+        """Find passages; several queries are fused. `settings` replaces the current settings for this search."""
         asked = Question(question) if isinstance(question, str) else question
         async with self._run(
             caller, TraceRecorder("search" if settings is None else "evaluation", asked), settings

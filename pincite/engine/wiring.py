@@ -162,7 +162,7 @@ class Services:
         await self.tools_pool.check(settings, self.database)
 
     async def _prepare(self, settings: Settings) -> None:
-        """Build the tools of these settings, so that an invalid provider is reported now and not by the next request."""
+        """Build the tools of these settings, so that an invalid provider is reported now, not by the next request."""
         self.prepared = await self.index_switch.prepare(settings)
         await self._close_unused_tools()
 
@@ -215,7 +215,7 @@ class Services:
         return self._new_index_kits[0]
 
     async def _clean_up(self) -> None:
-        """Delete what is no longer needed: unused tools, replaced editions, stray files, expired entries, old traces."""
+        """Delete what is no longer needed: unused tools, replaced editions, stray files, expired rows, old traces."""
         await self._close_unused_tools()
         await self.index_switch.forget(self.settings.versions.standby_days)
         await self.permissions.settle()

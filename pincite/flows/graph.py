@@ -59,8 +59,8 @@ class RagNode(Node):
     def message(self) -> str:
         """Return the system message about writing queries."""
         return self.guidance or (
-            f"Search with rag_search before you answer: 1 to {self.max_queries} queries in natural language, each complete"
-            " in itself and about one thing. Answer from what they bring."
+            f"Search with rag_search before you answer: 1 to {self.max_queries} queries in natural language, each"
+            " complete in itself and about one thing. Answer from what they bring."
         )
 
 

@@ -35,7 +35,7 @@ ReadResult = tuple[DocumentExtract, Sequence[Hit]]
 
 @dataclass(frozen=True, slots=True)
 class NodeInput:
-    """The input of a completion from one node: tools, tool calls to make first, and a system message with its priority."""
+    """The input of a completion from one node: tools, tool calls to make first, and a system message."""
 
     backend: ToolBackend
     preset_calls: tuple[PresetCall, ...]
@@ -154,7 +154,7 @@ def _searches_by_rule(plan: Plan, given: Sequence[NodeInput]) -> list[PresetCall
 
 
 def _found_so_far(before: CompletionNode, plan: Plan, scratchpad: Scratchpad) -> PresetCall:
-    """Return a search call with the hits on the scratchpad, so that the next completion sees them by the same numbers."""
+    """Return a search call with the hits on the scratchpad, so that the next completion sees the same numbers."""
 
     async def search(_queries: Sequence[str]) -> Sequence[Hit]:
         return list(scratchpad.hits)
@@ -166,7 +166,7 @@ def _found_so_far(before: CompletionNode, plan: Plan, scratchpad: Scratchpad) ->
 
 
 def combine_backends(several: Sequence[ToolBackend]) -> ToolBackend:
-    """Combine the tools of several nodes: a search runs all searches, a read uses the first node that has the document."""
+    """Combine the tools of several nodes: a search runs all searches, a read uses the first node with the document."""
     searching = [backend for backend in several if "rag_search" in backend.tools]
     readers = [backend for backend in several if "read_document" in backend.tools]
 

@@ -45,7 +45,7 @@ def test_where_passages_go_to_be_put_in_order_is_told(library: Call) -> None:
     server = ["--set", "rag.reranker=rerank_api", "--set", "rerank.base_url=http://127.0.0.1:9"]
     for chosen, state, found in (
         (["--set", "rag.reranker=scripted"], "ok", "scripted"),
-        (server, "note", "rerank_api at http://127.0.0.1:9: nobody answers there"),
+        (server, "note", "rerank_api at http://127.0.0.1:9: no server answers there"),
     ):
         checks = {check["name"]: check for check in library("doctor", "--json", *chosen).json["checks"]}
         assert checks["reranker"]["state"] == state
@@ -93,7 +93,7 @@ def test_what_the_system_does_not_give_the_reader_is_noted(pincite: Call, monkey
     said = pincite("doctor", "--json")
     [reader] = [check for check in said.json["checks"] if check["name"] == "reader"]
     assert (said.code, reader["state"]) == (0, "note")
-    assert "with 512 MB of memory; this system does not give: no network" in reader["found"]
+    assert "with 512 MB of memory; this system lacks: no network" in reader["found"]
     assert "people you trust" in reader["advice"]
 
 
@@ -136,7 +136,7 @@ def test_an_ollama_on_this_machine_is_offered_and_never_used_unasked(monkeypatch
     monkeypatch.setattr(diagnose, "running_here", running)
     [offer] = asyncio.run(diagnose._ollama(load_settings({}, env={})))
     assert (offer.state, "not used" in offer.found, "and 2 more" in offer.found) == ("ok", True, True)
-    assert offer.advice == "to let it answer: PINCITE_LLM__PROVIDER=ollama PINCITE_LLM__MODEL=model-0"
+    assert offer.advice == "to use it for answers: PINCITE_LLM__PROVIDER=ollama PINCITE_LLM__MODEL=model-0"
     assert asyncio.run(diagnose._ollama(load_settings({"llm.provider": "ollama"}, env={}))) == []
 
 

@@ -188,7 +188,7 @@ def test_a_document_is_read_at_a_place_of_its_file(pincite: Call, tmp_path: Path
     found = pincite("read", known["prices.csv"], "--at", "A2:B2", "--json").json
     assert (found["text"], found["place"], found["places"][0]["ref"]) == ("Pens | 3.50", "A2:B2", "A2:B2")
     assert "there is no page 3; there are 2" in pincite("read", known["rules.pdf"], "--page", "3").err
-    assert "there is nothing at Z9" in pincite("read", known["prices.csv"], "--at", "Z9").err
+    assert "there is no text at Z9" in pincite("read", known["prices.csv"], "--at", "Z9").err
     assert "do not go with" in pincite("read", known["rules.pdf"], "--page", "1", "--lines", "1-2").err
     for document in ("rules.pdf", "prices.csv"):
         assert pincite("remove", known[document]).code == 0
@@ -209,7 +209,7 @@ def test_what_is_no_lines_is_refused(text: str) -> None:
 
 
 def test_lines_beyond_the_end_are_told(library: Call) -> None:
-    assert "there are lines 1 to" in library("read", ids(library)["handbook.md"], "--lines", "900-901").failed_with(2)
+    assert "the document has lines 1 to" in library("read", ids(library)["handbook.md"], "--lines", "900-901").failed_with(2)
 
 
 def test_nothing_is_removed_unless_every_id_is_known(library: Call) -> None:

@@ -27,7 +27,7 @@ def test_a_user_who_goes_leaves_their_documents_to_somebody(pincite: Call) -> No
     pincite("user", "add", "gustav")
     assert (
         pincite("user", "remove", "gustav", "--to", "gustav").failed_with(2)
-        == "'gustav' cannot take over from themselves"
+        == "'gustav' owns these documents already; name another user"
     )
     assert pincite("user", "remove", "gustav", "--to", "nobody here").failed_with(1) == "there is no user 'nobody here'"
     assert (

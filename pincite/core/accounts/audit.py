@@ -91,7 +91,7 @@ def append_link(before: Anchor, content: str) -> Link:
 
 
 def verify_links(anchor: Anchor, links: Iterable[Link], known: Anchor | None = None) -> ChainCheck:
-    """Verify links after an anchor up to the first fault; the chain must contain the anchor `known`, if one is given."""
+    """Verify links after an anchor up to the first fault; the chain must contain the anchor `known`, if given."""
     for link in links:
         wanted = append_link(anchor, link.content)
         if link.number != wanted.number:
@@ -139,6 +139,6 @@ def read_anchor(text: str) -> Anchor:
         anchor = Anchor(-1, b"")
     if anchor.number < 0 or len(anchor.hash) != len(CHAIN_START.hash):
         raise Invalid(
-            "this is no head of the audit log; a head is a number, a colon and 64 hexadecimal digits, as a check prints it"
+            "this is no head of the audit log; a check prints it as a number, a colon and 64 hexadecimal digits"
         )
     return anchor

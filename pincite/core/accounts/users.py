@@ -23,7 +23,7 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """A user as an identity provider reports them: `subject` is the provider's permanent id, `name` the name used here."""
+    """A user as an identity provider reports them: `subject` is the provider's permanent id, `name` the name here."""
 
     issuer: str
     subject: str

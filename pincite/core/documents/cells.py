@@ -73,7 +73,7 @@ def _column_number(name: str) -> int:
 
 @lru_cache(maxsize=8)  # every chunk of a wide row needs the cells of that row
 def cells_of_row(row: PageMark, text: str) -> tuple[PageMark, ...]:
-    """Return the marks of a row's cells; `text` is the row's text. A mark that is no row of a sheet is returned as it is."""
+    """Return the marks of a row's cells; `text` is the row's text. Return a mark that is no sheet row as it is."""
     prefix, whole = split_ref(row.ref)
     if whole is None or not text.startswith("|"):  # a single cell is rendered as a paragraph
         return (row,)

@@ -95,9 +95,9 @@ class Section:
 class Chunk:
     """A chunk of one version: `text` is exactly the slice [start:end] of the normalised text.
 
-    `header` repeats the header row for a later part of a split table; it is not part of `text`. Lines count from 1 as in
-    the file; `end_line` is the line of the last character. `parent` is the ordinal of the section or document the chunk
-    belongs to; `place` describes its position in words. `vectorized_text` is the embedded text, if it differs.
+    `header` repeats the header row for a later part of a split table; it is not part of `text`. Lines count from 1 as
+    in the file; `end_line` is the line of the last character. `parent` is the ordinal of the section or document the
+    chunk belongs to; `place` describes its position in words. `vectorized_text` is the embedded text, if it differs.
     """
 
     ordinal: int
@@ -279,7 +279,7 @@ class Added:
 
 @dataclass(frozen=True, slots=True)
 class AddedAll:
-    """The result of adding many files: those added, those refused with the reason, and the number skipped in folders."""
+    """The result of adding many files: files added, files refused with the reason, and the number of files skipped."""
 
     added: list[Added]
     refused: list[tuple[str, PinciteError]]

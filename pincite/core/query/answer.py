@@ -46,11 +46,11 @@ class Source:
 class Citation:
     """A citation mark in the answer and the exact passage it refers to.
 
-    `start` and `end` are offsets in the answer. `quote` is the text between its offsets in the version's normalised text;
-    empty if nothing was matched. `place` describes its position in the file in words; `rects` are its lines on the page
-    as left, top, right, bottom, in points from the upper left corner. When the model left a claim uncited and code found
-    its support, `text` is empty and `start` is the end of the claim. `reason` says why a passage does not support the
-    claim it is cited for.
+    `start` and `end` are offsets in the answer. `quote` is the text between its offsets in the version's normalised
+    text; empty if nothing was matched. `place` describes its position in the file in words; `rects` are its lines on
+    the page as left, top, right, bottom, in points from the upper left corner. When the model left a claim uncited and
+    code found its support, `text` is empty and `start` is the end of the claim. `reason` says why a passage does not
+    support the claim it is cited for.
     """
 
     text: str

@@ -7,8 +7,8 @@ from typing import Literal
 
 Cause = Literal["dense", "lexical", "named", "near", "section", "document", "part", "query", "look"]
 """What contributes to a score: the dense or the lexical engine; a named title; proximity of the question's words
-(`near`); the chunk's section and document; a further passage of a section or document hit (`part`); its rank for one of several queries; its
-rank in one of two search passes (`look`)."""
+(`near`); the chunk's section and document; a further passage of a section or document hit (`part`); its rank for one of
+several queries; its rank in one of two search passes (`look`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +64,10 @@ class Scale:
 class ScoreContribution:
     """One contribution to a chunk's score, such as a search engine or a named title.
 
-    `raw` and `rank` are the chunk's score and rank in the engine, or those of the passage that named the title. `rank` is
-    None if the engine did not retrieve the chunk, or if the question itself named the title. For one of several queries,
-    `raw` is the sum of the engines' shares for it, and `rank` the rank by that sum. `share` is the amount added to the
-    fused score: computed with `scale` or, without one, from the rank and `weight`.
+    `raw` and `rank` are the chunk's score and rank in the engine, or those of the passage that named the title. `rank`
+    is None if the engine did not retrieve the chunk, or if the question itself named the title. For one of several
+    queries, `raw` is the sum of the engines' shares for it, and `rank` the rank by that sum. `share` is the amount
+    added to the fused score: computed with `scale` or, without one, from the rank and `weight`.
     """
 
     via: Cause
@@ -80,7 +80,7 @@ class ScoreContribution:
 
 
 def summands(contributions: Sequence[ScoreContribution]) -> tuple[ScoreContribution, ...]:
-    """Return the contributions that add up to the score: with several queries, those per query, not those per engine."""
+    """Return the contributions that add up to the score: with several queries, those per query, not per engine."""
     several = any(one.via == "query" for one in contributions)
     return tuple(one for one in contributions if not several or one.via not in ("dense", "lexical"))
 
@@ -89,8 +89,8 @@ def summands(contributions: Sequence[ScoreContribution]) -> tuple[ScoreContribut
 class Adjustment:
     """A change of a score after fusion and reranking, from `before` to `score`.
 
-    A penalty subtracts `amount` times the score's absolute value. Diversification (`mmr`) sets the score to the share by
-    `scale` minus (1 − `scale.weight`) × `amount`; `amount` is the similarity to a higher-ranked passage.
+    A penalty subtracts `amount` times the score's absolute value. Diversification (`mmr`) sets the score to the share
+    by `scale` minus (1 − `scale.weight`) × `amount`; `amount` is the similarity to a higher-ranked passage.
     """
 
     stage: Literal["penalty", "mmr"]

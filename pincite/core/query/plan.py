@@ -68,8 +68,8 @@ class Plan:
     """How a question is searched.
 
     `extra` are additional queries: parts of the question, and rewrites by a model. `levels` are the chunk levels of the
-    results. `reads` is the minimum number of candidates for the second stage; `rerank_top` overrides the setting for the
-    number of reranked passages. `reasons` explain the plan in words, without the question's own words.
+    results. `reads` is the minimum number of candidates for the second stage; `rerank_top` overrides the setting for
+    the number of reranked passages. `reasons` explain the plan in words, without the question's own words.
     """
 
     question: Question

@@ -11,7 +11,7 @@ from pincite.core.query.tools import Tool, ToolCall
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message of a prompt; `calls` are tool calls of the assistant, `answers` the call a tool message replies to."""
+    """One message of a prompt; `calls` are tool calls of the assistant, `answers` the call of a tool's reply."""
 
     role: Literal["system", "user", "assistant", "tool"]
     content: str
@@ -50,7 +50,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A quote that the extractive model chose: source, offsets in the chunk's text, and the mark's span in the draft."""
+    """A quote chosen by the extractive model: source, offsets in the chunk's text, and its mark in the draft."""
 
     source: int
     start: int
@@ -63,8 +63,8 @@ class Quote:
 class StreamPart:
     """A part of a streamed completion; the last part has the finish reason, the model and the token usage.
 
-    `note` is a notice for the reader, such as that the fallback model answered. `thought` is reasoning text, which is not
-    part of the answer. `calls` are complete tool calls.
+    `note` is a notice for the reader, such as that the fallback model answered. `thought` is reasoning text, which is
+    not part of the answer. `calls` are complete tool calls.
     """
 
     text: str = ""

@@ -65,8 +65,8 @@ class Question:
     `conversation` holds the earlier exchanges, oldest first, if the caller stores them; `session_id` names a stored
     session. `standalone` is the follow-up question rewritten to be understood alone; `corrected` is the text with its
     spelling corrected. If either is `guessed`, the original text is searched too. `levels` are the wanted chunk levels:
-    0 documents, 1 sections, 2 passages. `retrieve` forces or forbids retrieval. `changes` are settings of this request by
-    dotted key. `fresh` bypasses the cache. `intelligence_level` overrides the setting. `pictures` go with the mode
+    0 documents, 1 sections, 2 passages. `retrieve` forces or forbids retrieval. `changes` are settings of this request
+    by dotted key. `fresh` bypasses the cache. `intelligence_level` overrides the setting. `pictures` go with the mode
     `vision`.
     """
 

@@ -67,7 +67,7 @@ class FolderSync:
         return await self._apply(scope, list(tree.files), gone, tree, report)
 
     async def sync_changes(self) -> Changes:
-        """Scan the folder, and synchronise changes that the scan before found too; others may still be being written."""
+        """Scan the folder, and synchronise changes that the scan before found too; other files may be incomplete."""
         try:
             tree, identity = await asyncio.to_thread(self._root.look), self._root.identity()
         except OSError as error:

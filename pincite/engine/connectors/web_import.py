@@ -56,7 +56,7 @@ class WebImporter:
         return await self._upload(upload, fetched, known, start=start)
 
     async def add_all(self, urls: Sequence[str], folder: str = "", report: Report = lambda _: None) -> AddedAll:
-        """Add pages, and the pages of sitemaps, and wait until all are processed; `report` is called with the progress."""
+        """Add pages and the pages of sitemaps, wait until all are processed; `report` is called with the progress."""
         added: list[Added] = []
         refused: list[tuple[str, PinciteError]] = []
         fetch_list = _FetchList(urls, self._pincite.settings.web.max_pages)

@@ -175,7 +175,7 @@ def test_a_folder_that_is_gone_empty_or_another_removes_nothing(
         await keeper.sync_all()
         aside = box.rename(box.with_name("aside"))
         assert not (await twice(keeper)).any
-        assert "cannot be looked at" in caplog.text
+        assert "cannot be scanned" in caplog.text
         box.mkdir()
         assert not (await twice(keeper)).any
         assert "another folder than before" in caplog.text

@@ -41,7 +41,7 @@ def test_a_section_with_all_below_it(wanted: str) -> None:
 
 @pytest.mark.parametrize(("first", "last"), [(0, 3), (13, 14), (5, 4)])
 def test_lines_that_are_not_there(first: int, last: int) -> None:
-    with pytest.raises(Invalid, match="there are lines 1 to 12"):
+    with pytest.raises(Invalid, match="the document has lines 1 to 12"):
         extract_passage(text(), ReadRequest("d", start_line=first, end_line=last))
 
 
