@@ -119,7 +119,7 @@ def test_ten_turns_with_a_model(open_pincite: Callable[..., Any], tmp_path: Path
     assert said == [f"It is {fact}." for _, _, fact in script[:9]]
 
 
-def test_a_conversation_the_caller_keeps_is_understood_too(open_pincite: Callable[..., Any], tmp_path: Path) -> None:
+def test_a_conversation_sent_by_the_caller_is_used_too(open_pincite: Callable[..., Any], tmp_path: Path) -> None:
     async def go() -> None:
         (tmp_path / "facts.md").write_text(ENGLISH_TEXT, encoding="utf-8")
         async with open_pincite() as pincite:
@@ -133,7 +133,7 @@ def test_a_conversation_the_caller_keeps_is_understood_too(open_pincite: Callabl
     asyncio.run(go())
 
 
-def test_a_session_nobody_has_is_not_found(open_pincite: Callable[..., Any]) -> None:
+def test_an_unknown_session_is_not_found(open_pincite: Callable[..., Any]) -> None:
     async def go() -> None:
         async with open_pincite() as pincite:
             with pytest.raises(NotFound, match="no session 's_none'"):
@@ -142,7 +142,7 @@ def test_a_session_nobody_has_is_not_found(open_pincite: Callable[..., Any]) -> 
     asyncio.run(go())
 
 
-def test_removing_a_document_takes_it_out_of_the_conversation(open_pincite: Callable[..., Any], tmp_path: Path) -> None:
+def test_removing_a_document_removes_its_answers_from_conversations(open_pincite: Callable[..., Any], tmp_path: Path) -> None:
     async def go() -> None:
         (tmp_path / "facts.md").write_text(ENGLISH_TEXT, encoding="utf-8")
         async with open_pincite() as pincite:

@@ -130,14 +130,14 @@ def test_old_python_is_named_in_one_line(checkout: Path, tools: Path) -> None:
 
 
 @pytest.mark.slow
-def test_shim_without_a_python_behind_it_is_passed_over(checkout: Path, machine: Path) -> None:
+def test_a_python_shim_without_a_python_is_skipped(checkout: Path, machine: Path) -> None:
     write_tool(machine, "python3.13", "echo 'python3.13: command not found' >&2; exit 127")
     result = run(checkout / "run", "demo", path=machine)
     assert result.returncode == 0
     assert "command not found" not in result.stderr
 
 
-def test_machine_without_pip_and_uv_is_told_so(checkout: Path, tools: Path) -> None:
+def test_a_machine_without_pip_and_uv_gets_an_error(checkout: Path, tools: Path) -> None:
     write_tool(tools, "python3", "case $1 in -c) echo 3.11 python3 ;; *) exit 1 ;; esac")
     result = run(checkout / "run", "test", path=tools)
     assert result.returncode == 1
@@ -169,7 +169,7 @@ def test_set_up_happens_once_and_again_when_the_lock_changes(checkout: Path, mac
 
 
 @pytest.mark.slow
-def test_failed_set_up_shows_why_and_is_not_taken_for_done(checkout: Path, machine: Path, tmp_path: Path) -> None:
+def test_a_failed_set_up_shows_the_reason_and_is_repeated(checkout: Path, machine: Path, tmp_path: Path) -> None:
     broken = run(checkout / "run", "demo", path=machine, BROKEN="yes")
     assert broken.returncode == 1
     assert "no route to host" in broken.stderr
@@ -182,7 +182,7 @@ def test_failed_set_up_shows_why_and_is_not_taken_for_done(checkout: Path, machi
 
 
 @pytest.mark.slow
-def test_moved_checkout_and_broken_environment_are_set_up_anew(checkout: Path, machine: Path, tmp_path: Path) -> None:
+def test_a_moved_checkout_or_broken_environment_is_set_up_again(checkout: Path, machine: Path, tmp_path: Path) -> None:
     run(checkout / "run", "demo", path=machine)
     moved = checkout.rename(tmp_path / "elsewhere")
     assert run(moved / "run", "demo", path=machine).returncode == 0
@@ -220,7 +220,7 @@ def test_every_benchmark_is_listed() -> None:
     assert listed == {file.stem for file in (ROOT / "benchmarks").glob("[!_]*.py")} | folders
 
 
-def test_benchmarks_are_listed_with_what_they_say_of_themselves(checkout: Path) -> None:
+def test_benchmarks_are_listed_with_their_descriptions(checkout: Path) -> None:
     (checkout / "benchmarks" / "__init__.py").touch()
     (checkout / "benchmarks" / "speed.py").write_text('"""How fast it is."""\n', encoding="utf-8")
     (checkout / "benchmarks" / "size.py").write_text('"""How big it is.\n\nMore."""\n', encoding="utf-8")
@@ -321,7 +321,7 @@ def test_the_pdf_is_what_its_script_makes() -> None:
         ("thing 1.0 has 1 known vulnerability", 1, "thing 1.0 has 1 known vulnerability"),
     ],
 )
-def test_check_looks_for_advisories_or_says_that_nobody_could(
+def test_check_looks_for_advisories_or_reports_that_it_could_not(
     checkout: Path, machine: Path, found: str, code: int, told: str
 ) -> None:
     uv = (machine / "uv").read_text(encoding="utf-8")
@@ -331,7 +331,7 @@ def test_check_looks_for_advisories_or_says_that_nobody_could(
 
 
 @pytest.mark.slow
-def test_check_says_so_where_no_uv_can_look(checkout: Path, machine: Path) -> None:
+def test_check_reports_that_uv_cannot_look_for_advisories(checkout: Path, machine: Path) -> None:
     uv = (machine / "uv").read_text(encoding="utf-8")
     (machine / "uv").write_text(
         uv.replace("--version)", "audit) exit 2 ;;\n            --version)", 1), encoding="utf-8"

@@ -71,7 +71,7 @@ def test_every_citation_resolves(answers: dict[str, tuple[Answer, dict[str, str]
             assert citation.quote in "\n".join(line.rstrip() for line in lines)
 
 
-def test_most_questions_are_answered_rightly_and_the_others_refused(
+def test_most_questions_are_answered_correctly_and_unanswerable_ones_refused(
     answers: dict[str, tuple[Answer, dict[str, str]]],
 ) -> None:
     right, refused = [], []

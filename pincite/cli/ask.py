@@ -68,7 +68,7 @@ ImageOption = Annotated[
     ),
 ]
 NoCacheOption = Annotated[
-    bool, typer.Option("--no-cache", help="Answer anew, even if the same was answered a parse_time ago.")
+    bool, typer.Option("--no-cache", help="Answer anew, even if the same was answered a moment ago.")
 ]
 AsOfOption = Annotated[
     str | None,

@@ -68,11 +68,11 @@ EMBEDDINGS = {
         ),
     ],
 )
-def test_one_line_says_where_text_goes(settings: dict[str, str], embedder: type[ScriptedEmbedder], told: str) -> None:
+def test_one_line_names_the_models_and_addresses(settings: dict[str, str], embedder: type[ScriptedEmbedder], told: str) -> None:
     assert where_text_goes(embedder(Options()), load_settings(settings, env={})) == told
 
 
-def test_a_port_that_is_not_named_is_the_usual_one() -> None:
+def test_a_url_without_a_port_gets_the_default_port() -> None:
     assert host_and_port("https://models.example/v1") == ("models.example", 443)
     assert host_and_port("http://models.example/v1") == ("models.example", 80)
     assert host_and_port("http://[::1]:11434/v1") == ("::1", 11434)

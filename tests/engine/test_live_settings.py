@@ -43,7 +43,7 @@ def wrote(path: Path, text: str = CATS) -> Path:
 # --- in every process -----------------------------------------------------------------------------------------
 
 
-def test_a_change_in_one_engine_is_in_force_in_another_within_a_second(open_pincite: Open) -> None:
+def test_a_change_in_one_engine_reaches_another_within_a_second(open_pincite: Open) -> None:
     async def go() -> None:
         async with open_pincite() as one, open_pincite() as other:
             outcome = await one.services.live_settings.set({"rag.top_k": 3}, LOCAL)
@@ -56,7 +56,7 @@ def test_a_change_in_one_engine_is_in_force_in_another_within_a_second(open_pinc
     asyncio.run(go())
 
 
-def test_a_change_no_word_came_of_is_found_by_looking(open_pincite: Open, database_url: str) -> None:
+def test_a_change_without_notification_is_found_by_polling(open_pincite: Open, database_url: str) -> None:
     async def go() -> None:
         async with open_pincite() as pincite:
             with psycopg.connect(database_url) as admin:  # as behind a pooler, through which nobody can listen
@@ -70,7 +70,7 @@ def test_a_change_no_word_came_of_is_found_by_looking(open_pincite: Open, databa
     asyncio.run(go())
 
 
-def test_a_change_is_there_at_the_next_start(open_pincite: Open) -> None:
+def test_a_change_survives_a_restart(open_pincite: Open) -> None:
     async def go() -> None:
         async with open_pincite() as pincite:
             await pincite.services.live_settings.set({"rag.alpha": "0.25", "category_labels": {"hr": "People"}}, LOCAL)
@@ -134,7 +134,7 @@ def test_a_run_holds_one_snapshot_from_its_first_stage_to_its_last(
     asyncio.run(go())
 
 
-def test_a_run_takes_its_settings_and_tools_together_once_it_knows_who_asks(
+def test_a_run_reads_settings_and_tools_together_after_its_scope(
     open_pincite: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def answer(run: Run, _: Question) -> tuple[int, str]:
@@ -156,7 +156,7 @@ def test_a_run_takes_its_settings_and_tools_together_once_it_knows_who_asks(
     asyncio.run(go())
 
 
-def test_tools_that_a_document_is_made_with_are_kept_until_it_is_done(
+def test_tools_of_a_running_job_are_kept_until_it_ends(
     database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Waiting(ScriptedEmbedder):
@@ -233,7 +233,7 @@ def test_tools_that_a_document_is_made_with_are_kept_until_it_is_done(
         ({"category_labels": {"a": "b\0"}}, "cannot be stored"),
     ],
 )
-def test_what_cannot_be_is_refused_and_changes_nothing(
+def test_an_invalid_change_is_refused_and_changes_nothing(
     module_database_url: str, tmp_path: Path, values: dict[str, Any], told: str
 ) -> None:
     async def go() -> None:
@@ -261,7 +261,7 @@ def test_only_an_administrator_changes_settings(open_pincite: Open) -> None:
     asyncio.run(go())
 
 
-def test_a_key_never_goes_to_a_server_it_was_not_configured_with(open_pincite: Open, tmp_path: Path) -> None:
+def test_an_api_key_is_never_sent_to_another_server(open_pincite: Open, tmp_path: Path) -> None:
     async def go() -> None:
         async with open_pincite(llm__api_key="canary") as pincite:
             with pytest.raises(Invalid, match="would go to the new server") as raised:
@@ -283,7 +283,7 @@ def test_a_key_never_goes_to_a_server_it_was_not_configured_with(open_pincite: O
         ({"rerank.base_url": "http://127.0.0.1:9"}, {"PINCITE_RERANK__API_KEY": "canary"}),
     ],
 )
-def test_a_stored_server_does_not_get_a_key_that_is_configured_later(
+def test_a_stored_server_never_gets_an_api_key_configured_later(
     open_pincite: Open, monkeypatch: pytest.MonkeyPatch, stored: dict[str, str], configured: dict[str, str]
 ) -> None:
     async def go() -> None:
@@ -307,7 +307,7 @@ def test_a_stored_server_does_not_get_a_key_that_is_configured_later(
     asyncio.run(go())
 
 
-def test_a_change_that_is_refused_leaves_nothing_behind(database_url: str, tmp_path: Path) -> None:
+def test_a_refused_change_leaves_nothing_behind(database_url: str, tmp_path: Path) -> None:
     async def go() -> None:
         (tmp_path / "settings.toml").write_text('[embedding]\nprovider = "scripted"\n', encoding="utf-8")
         async with AsyncPincite(settings={"data": tmp_path, "database.url": database_url}) as pincite:
@@ -320,7 +320,7 @@ def test_a_change_that_is_refused_leaves_nothing_behind(database_url: str, tmp_p
     asyncio.run(go())
 
 
-def test_twenty_changes_at_once_lose_none(open_pincite: Open) -> None:
+def test_twenty_concurrent_changes_are_all_stored(open_pincite: Open) -> None:
     keys = ["rag.top_k", "rag.candidates", "rag.rrf_k", "rag.multi_query_rrf_k", "rag.ef_search", "rag.rerank_top",
             "guard.max_query_chars", "context.max_tokens", "llm.max_tokens", "chunking.size"]  # fmt: skip
 
@@ -384,7 +384,7 @@ def test_the_history_says_who_when_and_what(open_pincite: Open) -> None:
 # --- profiles -------------------------------------------------------------------------------------------------
 
 
-def test_applying_a_profile_is_one_batch_and_another_takes_it_back(open_pincite: Open, tmp_path: Path) -> None:
+def test_a_profile_is_applied_as_one_batch_and_replaced_by_another(open_pincite: Open, tmp_path: Path) -> None:
     async def go() -> None:
         async with open_pincite() as pincite:
             await pincite.add(wrote(tmp_path / "cats.md"))
@@ -434,7 +434,7 @@ def test_a_profile_in_a_request_changes_that_request_alone(open_pincite: Open, t
     asyncio.run(go())
 
 
-def test_what_is_passed_in_code_wins_over_a_profile(open_pincite: Open) -> None:
+def test_settings_passed_in_code_override_a_profile(open_pincite: Open) -> None:
     async def go() -> None:
         async with open_pincite(rag__top_k=3) as pincite:
             assert (await pincite.search(Question("cats", profile="zoeflow"))).rag.top_k == 3
@@ -465,7 +465,7 @@ def test_safe_mode_ignores_the_changes_and_says_so(open_pincite: Open, monkeypat
     asyncio.run(go())
 
 
-def test_a_stored_setting_that_cannot_be_any_more_does_not_count(open_pincite: Open, database_url: str) -> None:
+def test_a_stored_setting_that_became_invalid_is_ignored(open_pincite: Open, database_url: str) -> None:
     async def go() -> None:
         async with open_pincite():
             pass
@@ -481,7 +481,7 @@ def test_a_stored_setting_that_cannot_be_any_more_does_not_count(open_pincite: O
     asyncio.run(go())
 
 
-def test_changes_that_keep_a_process_from_starting_name_the_way_out(
+def test_the_error_of_a_failed_start_names_safe_mode(
     open_pincite: Open, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def go() -> None:
@@ -504,7 +504,7 @@ def test_changes_that_keep_a_process_from_starting_name_the_way_out(
 # --- the index ------------------------------------------------------------------------------------------------
 
 
-def test_index_settings_act_when_the_library_is_reindexed_and_make_it_stale_until_then(
+def test_index_settings_take_effect_after_reindexing_and_mark_documents_stale(
     open_pincite: Open, tmp_path: Path
 ) -> None:
     async def go() -> None:
@@ -544,7 +544,7 @@ def test_other_dimensions_under_a_known_name_are_refused(database_url: str, tmp_
     asyncio.run(go())
 
 
-def test_another_embedder_is_searched_by_when_all_documents_are_reindexed_and_not_before(
+def test_another_embedder_is_used_only_after_all_documents_are_reindexed(
     database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Other(ScriptedEmbedder):
@@ -583,7 +583,7 @@ def test_another_embedder_is_searched_by_when_all_documents_are_reindexed_and_no
 
 
 @pytest.mark.slow
-def test_changes_are_followed_again_after_the_database_was_killed(tmp_path: Path) -> None:
+def test_following_changes_resumes_after_the_database_was_killed(tmp_path: Path) -> None:
     async def go() -> None:
         chosen = {"embedding.provider": "scripted", "ingest.workers": 0}
         async with (

@@ -17,7 +17,7 @@ def flow(*nodes: dict[str, Any], edges: str = "", **more: Any) -> dict[str, Any]
 RAG, READ, WRITE = {"id": "r", "type": "rag"}, {"id": "d", "type": "read_document"}, {"id": "c", "type": "completion"}
 
 
-def test_nodes_are_read_under_either_spelling_of_their_type() -> None:
+def test_node_types_are_accepted_in_several_spellings() -> None:
     told = flow(
         {"id": "r", "type": "RAG"},
         {"id": "d", "type": "ReadDocument"},
@@ -30,7 +30,7 @@ def test_nodes_are_read_under_either_spelling_of_their_type() -> None:
     assert [node.id for node in read.inputs(last)] == ["r", "d"]
 
 
-def test_completions_come_after_those_that_lead_to_them_and_what_nobody_needs_not_at_all() -> None:
+def test_completions_are_ordered_topologically_and_unneeded_ones_omitted() -> None:
     nodes = [{"id": name, "type": "completion"} for name in "dcba"]
     assert [node.id for node in read_flow(flow(*nodes, edges="a>b b>c", output="c")).in_order()] == ["a", "b", "c"]
     assert [node.id for node in read_flow(flow(*nodes, edges="a>b b>c", output="b")).in_order()] == ["a", "b"]
@@ -51,7 +51,7 @@ def test_guidance_says_how_many_queries_there_may_be() -> None:
     assert "1 to 3 queries" in RagNode(id="r", max_queries=3).message()
 
 
-def test_what_a_completion_asks_is_filled_once() -> None:
+def test_placeholders_of_a_prompt_are_filled_once() -> None:
     node = CompletionNode(id="c", prompt="{input} after {a}? {b} { }")
     assert node.fill_prompt({"input": "{a}", "a": "x"}) == "{a} after x? {b} { }"
 
@@ -85,7 +85,7 @@ def test_what_a_completion_asks_is_filled_once() -> None:
         (flow(WRITE, edges=" ".join(["c>c"] * 201)), "edges"),
     ],
 )  # fmt: skip
-def test_what_is_no_flow_is_told_in_one_line(told: Any, said: str) -> None:
+def test_an_invalid_flow_is_refused_with_one_line(told: Any, said: str) -> None:
     with pytest.raises(Invalid) as refused:
         read_flow(told)
     assert said in str(refused.value)

@@ -60,7 +60,7 @@ def assert_resolved(answer: Answer) -> None:
         assert citation.quote in TEXTS[1]
 
 
-def test_a_completion_gets_the_tools_and_the_guidance_of_what_leads_to_it(play: Play) -> None:
+def test_a_completion_gets_the_tools_and_guidance_of_its_inputs(play: Play) -> None:
     llm = Calling(
         ("", [("rag_search", {"queries": ["vacation days", "carry over"]})]),
         "Up to five vacation days carry over into the next year [Source 1].",
@@ -75,7 +75,7 @@ def test_a_completion_gets_the_tools_and_the_guidance_of_what_leads_to_it(play: 
     assert "".join(event.text for event in events if isinstance(event, Token)) == answer.text
 
 
-def test_what_a_tool_brings_is_a_message_with_sources_to_cite(play: Play) -> None:
+def test_a_tool_result_is_a_message_with_citable_sources(play: Play) -> None:
     llm = Calling(("", [("rag_search", {"queries": ["vacation"]})]), "Up to five vacation days carry over [Source 1].")
     play(SEARCHING, WRITING, edges=(("docs", "answer"),), llm=llm)
     [brought] = [message for message in llm.prompts[-1].messages if message.role == "tool"]
@@ -83,7 +83,7 @@ def test_what_a_tool_brings_is_a_message_with_sources_to_cite(play: Play) -> Non
     assert "Up to five vacation days" in brought.content
 
 
-def test_queries_of_a_node_are_searched_before_the_model_says_anything(play: Play) -> None:
+def test_the_queries_of_a_node_run_before_the_model_is_called(play: Play) -> None:
     llm = Calling("Up to five vacation days carry over into the next year [Source 1].")
     node = SEARCHING | {"queries": ["{input}", "vacation"]}
     answer, _ = play(node, WRITING, edges=(("docs", "answer"),), llm=llm)
@@ -92,7 +92,7 @@ def test_queries_of_a_node_are_searched_before_the_model_says_anything(play: Pla
     assert_resolved(answer)
 
 
-def test_a_document_that_is_named_is_read_and_no_other(play: Play) -> None:
+def test_a_read_node_reads_only_the_named_document(play: Play) -> None:
     llm = Calling(
         ("", [("read_document", {"doc_id": "nosuchdocument00"})]),
         "Up to five vacation days carry over into the next year [Source 1].",
@@ -108,7 +108,7 @@ def test_a_document_that_is_named_is_read_and_no_other(play: Play) -> None:
     assert_resolved(answer)
 
 
-def test_a_completion_goes_on_from_the_one_before_with_the_same_sources(play: Play) -> None:
+def test_a_completion_continues_the_one_before_with_the_same_source_numbers(play: Play) -> None:
     llm = Calling(
         ("", [("rag_search", {"queries": ["vacation"]})]),
         "Five days [Source 1].",
@@ -125,14 +125,14 @@ def test_a_completion_goes_on_from_the_one_before_with_the_same_sources(play: Pl
     assert_resolved(answer)
 
 
-def test_without_a_model_the_nodes_search_and_code_chooses(play: Play) -> None:
+def test_without_a_model_the_nodes_search_and_sentences_are_extracted(play: Play) -> None:
     answer, _ = play(SEARCHING, WRITING, edges=(("docs", "answer"),))
     assert TEXTS[1] in answer.text
     assert [note.stage for note in answer.degraded] == ["flow"]
     assert_resolved(answer)
 
 
-def test_what_is_not_there_ends_a_flow_before_a_model_is_asked(play: Play) -> None:
+def test_a_missing_document_ends_a_flow_before_a_model_is_called(play: Play) -> None:
     llm = Calling("Nobody should be asked.")
     node = {"id": "policy", "type": "read_document", "source_uri": "https://example.org/none"}
     with pytest.raises(NotFound):
@@ -140,14 +140,14 @@ def test_what_is_not_there_ends_a_flow_before_a_model_is_asked(play: Play) -> No
     assert llm.prompts == []
 
 
-def test_more_queries_than_a_node_takes_are_refused_to_the_model(play: Play) -> None:
+def test_too_many_queries_of_the_model_are_refused(play: Play) -> None:
     llm = Calling(("", [("rag_search", {"queries": ["a", "b"]})]), ("", [("rag_search", {"queries": ["vacation"]})]),
                   "Up to five vacation days carry over [Source 1].")  # fmt: skip
     answer, _ = play(SEARCHING | {"max_queries": 1}, WRITING, edges=(("docs", "answer"),), llm=llm)
     assert next((step.failed, step.result) for step in answer.metadata.steps) == (True, "at most 1 queries at once")
 
 
-def test_searches_of_several_nodes_take_turns_and_tell_each_passage_once() -> None:
+def test_results_of_several_search_nodes_are_interleaved_without_duplicates() -> None:
     a, b, c = (hit(f"text {n}", key=n) for n in (1, 2, 3))
 
     def node(*found: Hit) -> ToolBackend:

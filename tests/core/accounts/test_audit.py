@@ -28,7 +28,7 @@ def head_of(links: list[Link]) -> Anchor:
 
 
 @given(CONTENTS, st.data())
-def test_a_chain_as_it_was_written_holds_and_can_be_checked_in_parts(contents: list[str], data: st.DataObject) -> None:
+def test_an_unchanged_chain_is_valid_and_can_be_verified_in_parts(contents: list[str], data: st.DataObject) -> None:
     links = chain_of(contents)
     known = data.draw(st.sampled_from([head_of(links[: n + 1]) for n in range(len(links))]))
     assert checked(links, head_of(links), known) == ChainCheck(head_of(links))
@@ -37,7 +37,7 @@ def test_a_chain_as_it_was_written_holds_and_can_be_checked_in_parts(contents: l
 
 
 @given(CONTENTS, st.data())
-def test_one_event_changed_is_named(contents: list[str], data: st.DataObject) -> None:
+def test_a_changed_event_is_reported_by_number(contents: list[str], data: st.DataObject) -> None:
     links = chain_of(contents)
     at = data.draw(st.integers(0, len(links) - 1))
     changes = [replace(links[at], content=links[at].content + "!"), replace(links[at], hash=bytes(32))]
@@ -48,7 +48,7 @@ def test_one_event_changed_is_named(contents: list[str], data: st.DataObject) ->
 
 
 @given(CONTENTS, st.data())
-def test_one_event_removed_or_put_in_between_is_noticed(contents: list[str], data: st.DataObject) -> None:
+def test_a_removed_or_inserted_event_is_detected(contents: list[str], data: st.DataObject) -> None:
     links = chain_of(contents)
     at = data.draw(st.integers(0, len(links) - 1))
     without = [*links[:at], *links[at + 1 :]]
@@ -61,15 +61,15 @@ def test_one_event_removed_or_put_in_between_is_noticed(contents: list[str], dat
 
 
 @given(CONTENTS, st.data())
-def test_what_was_cut_off_at_the_end_or_added_is_missed_by_the_head(contents: list[str], data: st.DataObject) -> None:
+def test_events_removed_or_added_at_the_end_are_detected_by_the_head(contents: list[str], data: st.DataObject) -> None:
     links = chain_of(contents)
     kept = data.draw(st.integers(0, len(links) - 1))
-    assert "it ends after" in (checked(links[:kept], head_of(links)).fault or "")
+    assert "the log ends after" in (checked(links[:kept], head_of(links)).fault or "")
     longer = chain_of([*contents, "one more"])
     assert "the log continues after" in (checked(longer, head_of(links)).fault or "")
 
 
-def test_a_chain_written_anew_with_its_head_is_told_by_a_head_that_was_kept_elsewhere() -> None:
+def test_a_rewritten_chain_is_detected_by_a_head_noted_elsewhere() -> None:
     noted = head_of(chain_of(["a", "b"]))
     anew = chain_of(["a", "other", "c"])
     assert checked(anew, head_of(anew)).fault is None  # which is why one keeps it

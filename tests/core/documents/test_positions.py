@@ -80,7 +80,7 @@ def test_a_quote_in_a_sheet_has_its_cells(sought: str, place: str) -> None:
     assert placed([sheet()], SHEET, sought) == (place, 1)
 
 
-def test_where_a_row_is_not_at_hand_the_whole_of_it_is_named() -> None:
+def test_without_the_text_of_a_row_the_whole_row_is_referenced() -> None:
     start = SHEET.index("3,50")
     [place] = locate([PageText(1, sheet(), len(SHEET))], start, start + 4, Slice("3,50", start))
     assert place.ref == "B3:C3"
@@ -98,7 +98,7 @@ def test_where_a_row_is_not_at_hand_the_whole_of_it_is_named() -> None:
         ("part", ["body"], "part report.pdf, body"),
     ],
 )
-def test_other_places_are_told_by_their_references(kind: PageKind, refs: list[str], expected: str | None) -> None:
+def test_other_places_are_described_by_their_references(kind: PageKind, refs: list[str], expected: str | None) -> None:
     marks = [PageMark(10 * n, 10 * n + 5, ref=ref) for n, ref in enumerate(refs)]
     page = Page(0, kind, "report.pdf", marks=pack(marks))
     assert describe_places(locate([PageText(1, page, 100)], 0, 100, Slice("x" * 100))) == expected
@@ -118,7 +118,7 @@ def test_parts_of_one_page_are_one_place() -> None:
 
 
 @pytest.mark.parametrize("sought", ["3,50", "Pens", "12"])
-def test_from_the_place_back_to_the_very_text(sought: str) -> None:
+def test_a_place_leads_back_to_its_text(sought: str) -> None:
     [leaf] = number_pages([sheet()], len(SHEET))
     start = SHEET.index(sought)
     [place] = locate([leaf], start, start + len(sought), Slice(SHEET))
@@ -146,7 +146,7 @@ def test_the_cells_of_a_workbook_inside_something_else_are_found_too() -> None:
 
 
 @pytest.mark.parametrize(("first", "last"), [(0, 0), (0, 1), (2, 3), (1, 2), (0, 3)])
-def test_whatever_several_pieces_are_called_leads_back_to_them(first: int, last: int) -> None:
+def test_a_reference_range_leads_back_to_its_marks(first: int, last: int) -> None:
     refs = ["paragraph 1", "paragraph 2", "table 1, row 1", "table 1, row 2"]
     marks = [PageMark(10 * n, 10 * n + 5, ref=ref) for n, ref in enumerate(refs)]
     [leaf] = number_pages([Page(0, "text", marks=pack(marks))], 40)
@@ -154,7 +154,7 @@ def test_whatever_several_pieces_are_called_leads_back_to_them(first: int, last:
     assert span_at_ref(leaf, place.ref, Slice("x" * 40)) == (marks[first].start, marks[last].end)
 
 
-def test_a_box_back_to_the_words_in_it() -> None:
+def test_a_box_leads_back_to_its_words() -> None:
     [leaf] = number_pages([Page(0, marks=pack(words(WORDS)))], len(WORDS))
     start, end = span_in_box(leaf, (15, 0, 40, 15)) or (0, 0)
     assert WORDS[start:end] == "carry over."

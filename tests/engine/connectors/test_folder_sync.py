@@ -47,7 +47,7 @@ async def places(pincite: Any) -> dict[str, str]:
     return {f"{one.folder}/{one.name}": one.id for one in await pincite.documents.all()}
 
 
-def test_new_changed_and_removed_files_are_followed(open_pincite: Open, box: Path) -> None:
+def test_new_changed_and_removed_files_are_synchronised(open_pincite: Open, box: Path) -> None:
     async def test(pincite: Any, keeper: FolderSync) -> None:
         begun = await keeper.sync_all()
         assert {path: one.outcome for path, one in begun.added.items()} == dict.fromkeys(
@@ -112,7 +112,7 @@ def test_a_file_renamed_over_another_is_that_ones_new_version(open_pincite: Open
     with_keeper(open_pincite, box, test)
 
 
-def test_what_changed_while_nobody_watched_is_made_up_for(open_pincite: Open, box: Path) -> None:
+def test_changes_made_while_not_watching_are_synchronised(open_pincite: Open, box: Path) -> None:
     async def test(pincite: Any, keeper: FolderSync) -> None:
         await keeper.sync_all()
         before = await places(pincite)
@@ -128,7 +128,7 @@ def test_what_changed_while_nobody_watched_is_made_up_for(open_pincite: Open, bo
     with_keeper(open_pincite, box, test)
 
 
-def test_documents_that_came_otherwise_are_left_alone(open_pincite: Open, box: Path, tmp_path: Path) -> None:
+def test_documents_from_elsewhere_are_not_touched(open_pincite: Open, box: Path, tmp_path: Path) -> None:
     async def test(pincite: Any, keeper: FolderSync) -> None:
         (tmp_path / "own.md").write_text("By hand.\n")
         await pincite.add(tmp_path / "own.md", folder="box")
@@ -153,7 +153,7 @@ def test_documents_of_removed_files_can_be_kept(open_pincite: Open, box: Path) -
     with_keeper(open_pincite, box, test, keep_removed=True)
 
 
-def test_a_file_is_taken_in_only_when_nobody_writes_it_any_more(open_pincite: Open, box: Path) -> None:
+def test_a_file_is_added_only_after_it_stopped_changing(open_pincite: Open, box: Path) -> None:
     async def test(pincite: Any, keeper: FolderSync) -> None:
         await keeper.sync_all()
         for n in range(3):
@@ -189,7 +189,7 @@ def test_a_folder_that_is_gone_empty_or_another_removes_nothing(
     with_keeper(open_pincite, box, test)
 
 
-def test_a_file_that_cannot_be_read_is_told_once(open_pincite: Open, box: Path) -> None:
+def test_an_unreadable_file_is_reported_once(open_pincite: Open, box: Path) -> None:
     async def test(pincite: Any, keeper: FolderSync) -> None:
         (box / "lying.pdf").write_text("no PDF at all")
         begun = await keeper.sync_all()
@@ -199,7 +199,7 @@ def test_a_file_that_cannot_be_read_is_told_once(open_pincite: Open, box: Path) 
     with_keeper(open_pincite, box, test)
 
 
-def test_in_a_git_tree_a_file_that_becomes_ignored_goes(open_pincite: Open, box: Path) -> None:
+def test_a_file_that_git_ignores_now_is_removed(open_pincite: Open, box: Path) -> None:
     async def test(pincite: Any, keeper: FolderSync) -> None:
         await keeper.sync_all()
         (box / ".gitignore").write_text("deep/\n")
@@ -209,7 +209,7 @@ def test_in_a_git_tree_a_file_that_becomes_ignored_goes(open_pincite: Open, box:
     with_keeper(open_pincite, box, test)
 
 
-def test_watching_goes_on_while_a_part_is_down_and_ends_when_cancelled(
+def test_watching_continues_while_a_component_is_down_and_ends_when_cancelled(
     open_pincite: Open, box: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def test(pincite: Any, keeper: FolderSync) -> None:

@@ -78,7 +78,7 @@ async def now(pincite: AsyncPincite) -> Any:
 # --- versions --------------------------------------------------------------------------------------------------
 
 
-def test_three_releases_are_asked_each_as_of_its_time_and_are_gone_once_removed(open_pincite: Open) -> None:
+def test_earlier_versions_are_searched_by_time_until_they_are_removed(open_pincite: Open) -> None:
     releases = [
         {"pump.md": "# Pump\n\nThe pump holds ten litres.\n", "fan.md": "# Fan\n\nThe fan is blue.\n"},
         {"pump.md": "# Pump\n\nThe pump holds twenty litres.\n", "lamp.md": "# Lamp\n\nThe lamp is new.\n"},
@@ -112,7 +112,7 @@ def test_three_releases_are_asked_each_as_of_its_time_and_are_gone_once_removed(
     asyncio.run(go())
 
 
-def test_an_answer_given_while_a_document_changes_is_from_the_old_version_or_the_new_one(open_pincite: Open) -> None:
+def test_an_answer_during_an_update_uses_the_old_or_the_new_version(open_pincite: Open) -> None:
     def text(number: int) -> str:
         return "".join(f"# Part {part}\n\nThe value of part {part} is {number}.\n\n" for part in range(6))
 
@@ -144,7 +144,7 @@ def test_an_answer_given_while_a_document_changes_is_from_the_old_version_or_the
 
 
 @pytest.mark.usefixtures("other")
-def test_searches_never_fail_while_another_index_is_built_and_switch_once(library: Open) -> None:
+def test_searches_never_fail_during_a_build_and_switch_once(library: Open) -> None:
     async def go() -> None:
         async with library() as pincite:
             for number in range(12):
@@ -175,7 +175,7 @@ def test_searches_never_fail_while_another_index_is_built_and_switch_once(librar
 
 
 @pytest.mark.usefixtures("other")
-def test_one_can_return_to_the_index_before_and_what_came_since_is_there(library: Open) -> None:
+def test_a_rollback_includes_documents_added_since_the_switch(library: Open) -> None:
     async def go() -> None:
         async with library() as pincite:
             await put(pincite, "a.md", "# A\n\nAlpha waves.\n")
@@ -200,7 +200,7 @@ def test_one_can_return_to_the_index_before_and_what_came_since_is_there(library
 
 
 @pytest.mark.usefixtures("other")
-def test_the_index_before_goes_by_itself_so_many_days_after_the_switch(library: Open) -> None:
+def test_a_standby_index_is_discarded_after_standby_days(library: Open) -> None:
     async def go() -> None:
         async with library() as pincite:
             await put(pincite, "a.md", "# A\n\nAlpha waves.\n")
@@ -223,7 +223,7 @@ def test_the_index_before_goes_by_itself_so_many_days_after_the_switch(library: 
 
 
 @pytest.mark.usefixtures("other")
-def test_an_index_that_is_held_is_searched_when_somebody_says_so(library: Open) -> None:
+def test_a_held_index_is_searched_after_a_manual_switch(library: Open) -> None:
     async def go() -> None:
         async with library() as pincite:
             await put(pincite, "a.md", "# A\n\nAlpha waves.\n")
@@ -258,7 +258,7 @@ def test_an_index_that_is_held_is_searched_when_somebody_says_so(library: Open) 
 
 
 @pytest.mark.usefixtures("other")
-def test_a_build_that_was_cut_off_leaves_the_old_index_searched_and_goes_on_later(library: Open) -> None:
+def test_an_interrupted_build_keeps_the_old_index_and_resumes(library: Open) -> None:
     async def go() -> None:
         async with library() as pincite:
             for number in range(6):
@@ -280,7 +280,7 @@ def test_a_build_that_was_cut_off_leaves_the_old_index_searched_and_goes_on_late
 
 
 @pytest.mark.usefixtures("other")
-def test_an_index_is_never_built_upon_a_text_that_is_read_otherwise_by_now(library: Open) -> None:
+def test_a_build_never_uses_text_of_an_outdated_parser(library: Open) -> None:
     async def go() -> None:
         async with library() as pincite:
             one, two = (
@@ -309,7 +309,7 @@ def test_an_index_is_never_built_upon_a_text_that_is_read_otherwise_by_now(libra
 
 
 @pytest.mark.usefixtures("other")
-def test_a_library_without_documents_takes_other_settings_at_once(library: Open) -> None:
+def test_an_empty_library_switches_to_new_index_settings_at_once(library: Open) -> None:
     async def go() -> None:
         async with library() as pincite:
             await pincite.services.live_settings.set(OTHER, LOCAL)
@@ -319,7 +319,7 @@ def test_a_library_without_documents_takes_other_settings_at_once(library: Open)
     asyncio.run(go())
 
 
-def test_documents_are_indexed_anew_in_place_where_nothing_else_is_asked_for(open_pincite: Open) -> None:
+def test_reindexing_without_changed_settings_happens_in_place(open_pincite: Open) -> None:
     async def go() -> None:
         async with open_pincite() as pincite:
             document = await put(pincite, "a.md", "# A\n\nAlpha waves.\n")
@@ -340,7 +340,7 @@ def test_documents_are_indexed_anew_in_place_where_nothing_else_is_asked_for(ope
 # --- what an index is made by -------------------------------------------------------------------------------------
 
 
-def test_what_an_index_is_made_by_holds_no_secret() -> None:
+def test_stored_index_settings_contain_no_secret() -> None:
     settings = Settings.model_validate({"embedding": {"api_key": "k", "base_url": "http://me:pw@host/v1"}})
     values = index_values(settings)
     assert "chunking.size" in values

@@ -58,7 +58,7 @@ def chosen(**settings: Any) -> Settings:
     return load_settings(named, env={})
 
 
-def test_two_who_ask_at_once_get_the_same_one_made_beside_the_loop(opened: Opened, made: Makers) -> None:
+def test_concurrent_requests_share_tools_built_in_a_thread(opened: Opened, made: Makers) -> None:
     async def go() -> None:
         async with opened() as (pool, database):
             one, other = await asyncio.gather(*(pool.get(chosen(), database) for _ in range(2)))
@@ -70,7 +70,7 @@ def test_two_who_ask_at_once_get_the_same_one_made_beside_the_loop(opened: Opene
 
 
 @pytest.mark.parametrize("local", [True, False])
-def test_other_rules_for_failures_load_no_other_embedder(opened: Opened, made: Makers, local: bool) -> None:
+def test_changed_retry_settings_load_no_other_embedder(opened: Opened, made: Makers, local: bool) -> None:
     made.local = local
 
     async def go() -> tuple[IndexTools, IndexTools]:
@@ -82,7 +82,7 @@ def test_other_rules_for_failures_load_no_other_embedder(opened: Opened, made: M
     assert len(made.threads) == 1
 
 
-def test_one_that_nobody_can_be_using_is_closed_and_no_other(
+def test_only_unused_tools_are_closed(
     opened: Opened, made: Makers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tools, "MIN_KEEP_S", -1.0)
@@ -117,7 +117,7 @@ def test_one_that_nobody_can_be_using_is_closed_and_no_other(
     asyncio.run(go())
 
 
-def test_what_is_only_checked_is_neither_written_nor_kept(opened: Opened, made: Makers, database_url: str) -> None:
+def test_a_check_writes_and_keeps_nothing(opened: Opened, made: Makers, database_url: str) -> None:
     async def go() -> None:
         async with opened() as (pool, database):
             await pool.check(chosen(), database)

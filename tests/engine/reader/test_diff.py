@@ -38,7 +38,7 @@ def test_equal_texts_have_no_hunks() -> None:
     assert (found.hunks, found.added, found.removed, dict(found.about)) == ((), 0, 0, {})
 
 
-def test_changes_that_lie_apart_are_hunks_of_their_own() -> None:
+def test_distant_changes_are_separate_hunks() -> None:
     before = [f"line {n}" for n in range(40)]
     after = [*before]
     after[3], after[30] = "x", "y"
@@ -58,12 +58,12 @@ def test_the_hunks_turn_any_text_into_any_other() -> None:
             assert applied(texts[0], found) == (texts[1].removesuffix("\n").split("\n") if texts[1] else [])
 
 
-def test_what_a_document_says_about_itself_is_compared() -> None:
+def test_metadata_is_compared() -> None:
     found = difference(version("x", 1, title="Old", tags=["a"]), version("x", 2, title="New", tags=["a"]))
     assert found.about == {"title": ("Old", "New")}
 
 
-def test_large_texts_without_a_line_in_common_are_told_as_replaced() -> None:
+def test_large_texts_without_anchors_are_shown_as_replaced() -> None:
     """Every line stands many times, so that there is nothing to hold on to: comparing all pairs would take minutes."""
     chosen = random.Random(1)
     before, after = ("\n".join(chosen.choices("abc", k=20_000)) for _ in range(2))
