@@ -1,4 +1,4 @@
-"""Answers given again, through the engine: to whom, until when, and never from what is gone."""
+"""Cached answers through the engine: who gets them, when they expire, and that removed documents invalidate them."""
 
 import asyncio
 from collections.abc import Callable
@@ -71,9 +71,7 @@ def test_a_cached_answer_equals_the_first_with_new_ids(open_pincite: Open, tmp_p
     asyncio.run(main())
 
 
-def test_a_paraphrase_is_a_cache_hit_and_another_question_is_not(
-    open_pincite: Open, tmp_path: Path
-) -> None:
+def test_a_paraphrase_is_a_cache_hit_and_another_question_is_not(open_pincite: Open, tmp_path: Path) -> None:
     async def main() -> None:
         async with open_pincite(cache__recall_threshold=0.3) as pincite:  # the fake embedder counts every word alike
             await add(pincite, tmp_path / "leave.md", LEAVE + "Days of 2024 expire on 31 March 2025.\n")
@@ -121,7 +119,7 @@ async def person(pincite: AsyncPincite, name: str, *groups: str) -> Caller:
 
 
 def probes() -> list[str]:
-    """The question in sixty ways, all of which its asker would be given the answer for."""
+    """Return sixty paraphrases of the question, all of which are cache hits for the user who asked it."""
     starts = ("", "Please ", "Tell me: ", "Could you tell me ", "Hi, ", "Do you know ", "I would like to know: ")
     ends = ("?", "", "??", "? Thanks!")
     cases: tuple[Callable[[str], str], ...] = (str, str.lower, str.upper)
@@ -131,7 +129,7 @@ def probes() -> list[str]:
 
 def test_no_user_gets_a_cached_answer_of_another(open_pincite: Open, tmp_path: Path) -> None:
     async def given_by(pincite: AsyncPincite, caller: Caller, probe: str) -> str:
-        """The trace of the answer that was given: of this request, or of the one that it repeats."""
+        """Return the trace of the answer: of this request, or of the cached one."""
         answer = await pincite.ask(probe, caller=caller)
         assert answer.sources
         trace = await pincite.services.traces.get(await pincite.scope(caller), answer.metadata.trace_id)
@@ -280,11 +278,17 @@ def test_a_switched_index_invalidates_cached_answers(open_pincite: Open, tmp_pat
 def test_other_options_get_separate_cached_answers(open_pincite: Open, tmp_path: Path) -> None:
     asked = Question(ASKED)
     wishes = [
-        asked, replace(asked, top_k=3), replace(asked, strategy="lexical_only"), replace(asked, alpha=0.1),
-        replace(asked, filters=Filters(tags=("hr",))), replace(asked, levels=(1,)), replace(asked, min_score=0.01),
-        replace(asked, sampling=Sampling(max_tokens=50)), replace(asked, sampling=Sampling(system_prompt="Be brief.")),
+        asked,
+        replace(asked, top_k=3),
+        replace(asked, strategy="lexical_only"),
+        replace(asked, alpha=0.1),
+        replace(asked, filters=Filters(tags=("hr",))),
+        replace(asked, levels=(1,)),
+        replace(asked, min_score=0.01),
+        replace(asked, sampling=Sampling(max_tokens=50)),
+        replace(asked, sampling=Sampling(system_prompt="Be brief.")),
         replace(asked, changes=(("rag.verification_enabled", False),)),
-    ]  # fmt: skip
+    ]
 
     async def main() -> None:
         async with open_pincite() as pincite:
@@ -384,9 +388,7 @@ def test_an_answer_is_not_cached_if_documents_changed_meanwhile(
     asyncio.run(main())
 
 
-def test_a_removal_waits_for_an_answer_being_cached_and_deletes_it(
-    open_pincite: Open, tmp_path: Path
-) -> None:
+def test_a_removal_waits_for_an_answer_being_cached_and_deletes_it(open_pincite: Open, tmp_path: Path) -> None:
     async def main() -> None:
         async with open_pincite() as pincite:
             for number in range(5):

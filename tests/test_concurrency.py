@@ -45,7 +45,7 @@ def test_the_error_of_a_cancelled_task_is_not_raised() -> None:
 
 def test_objects_of_an_ended_task_are_released() -> None:
     class Held:
-        """Something that is let go of when nobody holds it."""
+        """An object that is garbage-collected when no reference is left."""
 
     async def holding(seen: list[weakref.ref[Held]]) -> None:
         held = Held()
@@ -69,7 +69,7 @@ def test_objects_of_an_ended_task_are_released() -> None:
 
 
 class Doubling:
-    """Doubles numbers, all that it is given at once; `wrong` fails, and `spoilt` fails for all in the same call."""
+    """Doubles a batch of numbers; `wrong` fails by itself, and `spoilt` fails the whole call."""
 
     def __init__(self) -> None:
         self.calls: list[list[int]] = []

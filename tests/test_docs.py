@@ -1,4 +1,4 @@
-"""What is not documented does not exist; what is documented is true."""
+"""The documentation is complete and matches the code."""
 
 import importlib.util
 import re
@@ -118,9 +118,13 @@ def test_the_answer_in_the_readme_is_what_the_demo_prints(tmp_path: Path) -> Non
     shown = (ROOT / "README.md").read_text(encoding="utf-8").split("```text\n")[1].split("```")[0]
     command = [sys.executable, "-c", "import sys; from pincite.cli import main; sys.exit(main())", "demo", "--once"]
     done = subprocess.run(
-        [*command, "--data", str(tmp_path / "data")], capture_output=True, text=True, check=True, timeout=100,
+        [*command, "--data", str(tmp_path / "data")],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=100,
         env={"PATH": "/usr/bin:/bin", "HOME": str(Path.home()), "COLUMNS": "80", "NO_COLOR": "1"},
-    )  # fmt: skip
+    )
     assert shown.strip() in done.stdout
 
 

@@ -1,4 +1,4 @@
-"""What becomes of passages between finding and answering, through the engine, the store and a model server."""
+"""Passages between retrieval and answer: through the engine, the store and a model server."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -26,7 +26,7 @@ NOTHING = {"rag.similarity_threshold": 0.0, "rag.verification_enabled": False}
 
 @pytest.fixture
 def asking(open_pincite: Callable[..., Any], tmp_path: Path, run_async: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the files and lets a coroutine ask."""
+    """Add the files and run a coroutine that asks."""
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)
 
@@ -115,7 +115,7 @@ def test_a_failed_expansion_is_skipped_and_reported(asking: Callable[..., Any]) 
             made.within = broken
             return made
 
-        object.__setattr__(pincite, "_bench", _Bench(pincite.services.tools, fragile))
+        object.__setattr__(pincite, "_bench", _Tools(pincite.services.tools, fragile))
         answer = await pincite.ask(with_changes(rag__expansion__enabled=True))
         assert [(note.stage, note.reason) for note in answer.degraded] == [("document_expansion", "no such luck")]
         assert "Five vacation days" in answer.text
@@ -123,8 +123,8 @@ def test_a_failed_expansion_is_skipped_and_reported(asking: Callable[..., Any]) 
     asking(ask)
 
 
-class _Bench:
-    """A workbench with another way to make an index."""
+class _Tools:
+    """Index tools that build another index."""
 
     def __init__(self, inner: Any, index: Callable[[Any], Any]) -> None:
         self._inner = inner

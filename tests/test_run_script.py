@@ -1,4 +1,4 @@
-"""The repository's front: the `run` script, and the samples it shows."""
+"""The `run` script of the repository, and the sample documents."""
 
 import json
 import os
@@ -39,7 +39,7 @@ def write_tool(folder: Path, name: str, body: str) -> None:
 
 @pytest.fixture
 def tools(tmp_path: Path) -> Path:
-    """A PATH with the shell's everyday tools and nothing else: no Python, no pip, no uv."""
+    """A PATH with the usual shell tools only: no Python, no pip, no uv."""
     folder = tmp_path / "tools"
     folder.mkdir()
     for name in TOOLS.split():
@@ -50,7 +50,7 @@ def tools(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A checkout with a blank in its path that holds just what the script looks at."""
+    """A checkout with a space in its path, with only the files that the script reads."""
     folder = tmp_path / "my checkout"
     (folder / "benchmarks").mkdir(parents=True)
     shutil.copy(RUN, folder)
@@ -61,7 +61,7 @@ def checkout(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def machine(tools: Path, tmp_path: Path) -> Path:
-    """A PATH with this Python, and a uv that makes a bare environment and notes how it was called."""
+    """A PATH with this Python, and a fake uv that creates a bare environment and records its calls."""
     (tools / "python3").symlink_to(sys.executable)
     log, base = tmp_path / "uv.log", Path(sys.base_prefix) / "bin"
     write_tool(
@@ -84,7 +84,7 @@ def machine(tools: Path, tmp_path: Path) -> Path:
 
 
 def syncs(tmp_path: Path) -> list[str]:
-    """How the uv of `machine` was asked to install packages."""
+    """Return the install calls of the fake uv of `machine`."""
     log = tmp_path / "uv.log"
     return log.read_text(encoding="utf-8").splitlines() if log.exists() else []
 
@@ -248,7 +248,7 @@ def test_a_benchmark_can_be_the_first_thing_run(checkout: Path, machine: Path) -
 
 
 def text_of(name: str) -> str:
-    """A sample's text with every run of white space as one blank."""
+    """Return a sample's text with each run of whitespace as one space."""
     file = DOCUMENTS / name
     if file.suffix != ".pdf":
         return " ".join(file.read_text(encoding="utf-8").split())
@@ -264,7 +264,7 @@ def test_every_markdown_sample_has_its_front_matter(file: Path) -> None:
 
 
 VERDICTS = ("Yes. ", "No. ", "Ja. ", "Nein. ")
-"""What an answer says in words of its own."""
+"""Answers that do not quote the document literally."""
 
 
 @pytest.mark.parametrize("question", [q for q in QUESTIONS if q["answerable"]], ids=lambda q: q["question"][:40])

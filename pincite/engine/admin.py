@@ -125,8 +125,8 @@ class Admin:
     ) -> int:
         """Reindex documents in the background; return the number of queued documents.
 
-        If the settings ask for another embedder or chunking, a new index of all documents is built while the current one
-        stays in service. The switch follows when the last document is done or, with `hold`, on request.
+        If the settings ask for another embedder or chunking, a new index of all documents is built while the current
+        one stays in service. The switch follows when the last document is done or, with `hold`, on request.
         """
         scope = await self._services.scope(caller)
         if document_ids is None and (await self._services.index_switch.status()).wanting:

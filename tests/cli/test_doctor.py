@@ -94,7 +94,7 @@ def test_what_the_system_does_not_give_the_reader_is_noted(pincite: Call, monkey
     [reader] = [check for check in said.json["checks"] if check["name"] == "reader"]
     assert (said.code, reader["state"]) == (0, "note")
     assert "with 512 MB of memory; this system lacks: no network" in reader["found"]
-    assert "people you trust" in reader["advice"]
+    assert "files that you trust" in reader["advice"]
 
 
 def test_a_database_that_is_down_is_broken(pincite: Call, monkeypatch: pytest.MonkeyPatch) -> None:

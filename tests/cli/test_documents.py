@@ -209,7 +209,9 @@ def test_what_is_no_lines_is_refused(text: str) -> None:
 
 
 def test_lines_beyond_the_end_are_told(library: Call) -> None:
-    assert "the document has lines 1 to" in library("read", ids(library)["handbook.md"], "--lines", "900-901").failed_with(2)
+    assert "the document has lines 1 to" in library(
+        "read", ids(library)["handbook.md"], "--lines", "900-901"
+    ).failed_with(2)
 
 
 def test_nothing_is_removed_unless_every_id_is_known(library: Call) -> None:

@@ -15,7 +15,8 @@ from pincite.providers.scripted import Options, ScriptedEmbedder
 
 def make_run(seconds: float = 10.0) -> Run:
     scope, settings = Scope("local", (1,)), load_settings(env={})
-    return Run("t", None, settings, LOCAL, scope, time.monotonic() + seconds, lambda _event: None)  # type: ignore[arg-type]
+    deadline = time.monotonic() + seconds
+    return Run("t", None, settings, LOCAL, scope, deadline, lambda _event: None)  # type: ignore[arg-type]
 
 
 async def double(run: Run, number: int) -> int:

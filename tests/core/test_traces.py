@@ -1,4 +1,4 @@
-"""Spans know what they belong to, whoever begins them and wherever."""
+"""Spans get the right parent in any task or generator."""
 
 import asyncio
 import re
@@ -31,7 +31,7 @@ from tests.stages import stages
 
 
 def tree(made: Recording) -> list[tuple[str, str | None]]:
-    """Each span with the name of the one above it."""
+    """Return each span with the name of its parent."""
     return [(one.name, None if one.parent is None else made.spans[one.parent].name) for one in made.spans]
 
 
@@ -114,8 +114,10 @@ def test_an_unexpected_error_is_summarised_by_its_class_only() -> None:
     assert [one.error for one in made.spans] == ["Unavailable: the part is down", "ValueError"]
     assert error_summary(Invalid("a\0b")) == "Invalid: a b"
     assert [error_code(error) for error in (Invalid("x", code="y"), asyncio.CancelledError(), KeyError())] == [
-        "y", "cancelled", "internal"
-    ]  # fmt: skip
+        "y",
+        "cancelled",
+        "internal",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -170,22 +172,33 @@ def test_llm_request_attributes_omit_the_text() -> None:
     wish = Sampling(model="big", temperature=0.0, max_tokens=50, stop=("secret",), system_prompt="secret")
     told = llm_request_attributes("ollama", Prompt("secret?", (Message("user", "secret"),), (), 321, wish), "small")
     assert told == {
-        "gen_ai.operation.name": "chat", "gen_ai.provider.name": "ollama", "gen_ai.request.model": "big",
-        "gen_ai.request.temperature": 0.0, "gen_ai.request.max_tokens": 50, "prompt_tokens": 321, "sources": 0,
-    }  # fmt: skip
+        "gen_ai.operation.name": "chat",
+        "gen_ai.provider.name": "ollama",
+        "gen_ai.request.model": "big",
+        "gen_ai.request.temperature": 0.0,
+        "gen_ai.request.max_tokens": 50,
+        "prompt_tokens": 321,
+        "sources": 0,
+    }
     assert llm_request_attributes("ollama", Prompt("q", (), (), 1), "small")["gen_ai.request.model"] == "small"
 
 
 def test_llm_response_attributes_omit_the_text() -> None:
     assert llm_response_attributes(Draft("secret", "m", "stop", Usage(10, 2)), 1.23456) == {
-        "gen_ai.response.model": "m", "gen_ai.response.finish_reasons": ["stop"], "gen_ai.usage.input_tokens": 10,
-        "gen_ai.usage.output_tokens": 2, "first_token_ms": 1.235, "characters": 6,
-    }  # fmt: skip
+        "gen_ai.response.model": "m",
+        "gen_ai.response.finish_reasons": ["stop"],
+        "gen_ai.usage.input_tokens": 10,
+        "gen_ai.usage.output_tokens": 2,
+        "first_token_ms": 1.235,
+        "characters": 6,
+    }
     assert llm_response_attributes(Draft("", None, None), None) == {"characters": 0}
 
 
 def test_embedding_attributes_count_the_texts() -> None:
     assert embedding_attributes("minilm", "minilm-l6-v2/int8", 3) == {
-        "gen_ai.operation.name": "embeddings", "gen_ai.provider.name": "minilm",
-        "gen_ai.request.model": "minilm-l6-v2/int8", "texts": 3,
-    }  # fmt: skip
+        "gen_ai.operation.name": "embeddings",
+        "gen_ai.provider.name": "minilm",
+        "gen_ai.request.model": "minilm-l6-v2/int8",
+        "texts": 3,
+    }

@@ -80,7 +80,9 @@ def test_adding_again_finishes_what_was_interrupted(open_pincite: Callable[..., 
     asyncio.run(go())
 
 
-def test_a_changed_document_reuses_embeddings_of_unchanged_chunks(open_pincite: Callable[..., Any], tmp_path: Path) -> None:
+def test_a_changed_document_reuses_embeddings_of_unchanged_chunks(
+    open_pincite: Callable[..., Any], tmp_path: Path
+) -> None:
     embedded: list[str] = []
 
     class Counting(ScriptedEmbedder):
@@ -143,9 +145,7 @@ def test_reading_by_source_and_by_section(open_pincite: Callable[..., Any]) -> N
         ("a\0.md", b"x", Invalid),
     ],
 )
-def test_a_refused_upload_leaves_nothing(
-    open_pincite: Callable[..., Any], name: str, data: bytes, kind: type
-) -> None:
+def test_a_refused_upload_leaves_nothing(open_pincite: Callable[..., Any], name: str, data: bytes, kind: type) -> None:
     async def go() -> None:
         async with open_pincite() as pincite:
             with pytest.raises(kind):
@@ -222,8 +222,13 @@ def test_filters_and_traces(open_pincite: Callable[..., Any], tmp_path: Path) ->
             trace = await pincite.services.traces.get(await pincite.scope(), found.trace_id)
             stages = [span.name for span in trace.spans if span.parent is None]
             assert stages == [
-                "guardrails", "query_embedding", "spelling_correction", "query_analysis", "retrieval", "ranking",
-            ]  # fmt: skip
+                "guardrails",
+                "query_embedding",
+                "spelling_correction",
+                "query_analysis",
+                "retrieval",
+                "ranking",
+            ]
             below = {span.name for span in trace.spans if span.parent is not None}
             searches = {"vector_search", "lexical_search", "title_search"}
             assert below == {"provider_call", "passage_fetch", *searches}

@@ -1,4 +1,4 @@
-"""Where text goes."""
+"""The description of where text is sent."""
 
 import pytest
 
@@ -8,15 +8,17 @@ from pincite.providers.scripted import Options, ScriptedEmbedder
 
 
 class Here(ScriptedEmbedder):
-    """An embedder that computes on this machine."""
+    """A local embedder."""
 
     local = True
 
 
 SERVER = {"llm.base_url": "https://ann:hush@models.example/v1?key=hush", "llm.model": "big"}
 EMBEDDINGS = {
-    "embedding.provider": "openai_compatible", "embedding.base_url": "http://10.0.0.7/v1", "embedding.model": "small"
-}  # fmt: skip
+    "embedding.provider": "openai_compatible",
+    "embedding.base_url": "http://10.0.0.7/v1",
+    "embedding.model": "small",
+}
 
 
 @pytest.mark.parametrize(
@@ -68,7 +70,9 @@ EMBEDDINGS = {
         ),
     ],
 )
-def test_one_line_names_the_models_and_addresses(settings: dict[str, str], embedder: type[ScriptedEmbedder], told: str) -> None:
+def test_one_line_names_the_models_and_addresses(
+    settings: dict[str, str], embedder: type[ScriptedEmbedder], told: str
+) -> None:
     assert where_text_goes(embedder(Options()), load_settings(settings, env={})) == told
 
 

@@ -1,4 +1,4 @@
-"""The settings in force: changed in one process, followed in all, kept by what is under way."""
+"""Live settings: changed in one process, followed by all; runs in progress keep their snapshot."""
 
 import asyncio
 import os
@@ -27,7 +27,7 @@ Open = Callable[..., Any]
 
 
 async def becomes(pincite: AsyncPincite, key: str, value: Any, within_s: float = 20) -> float:
-    """How long it takes until a setting is in force."""
+    """Wait until a setting has a value; return the seconds it took."""
     started = time.monotonic()
     while pincite.services.live_settings.line(key).value != value:
         assert time.monotonic() - started < within_s, f"{key} is still {pincite.services.live_settings.line(key).value}"
@@ -166,7 +166,7 @@ def test_tools_of_a_running_job_are_kept_until_it_ends(
             return await super().embed(texts, as_query=as_query)
 
     async def untidy(self: object) -> None:
-        """Clearing up is done below, and not by chance in the moment in which the settings change."""
+        """Disable the background clean-up: the test runs it itself."""
 
     embedding, go_on = asyncio.Event(), asyncio.Event()
     monkeypatch.setattr("pincite.engine.index.tools.MIN_KEEP_S", -1.0)
@@ -253,8 +253,14 @@ def test_only_an_administrator_changes_settings(open_pincite: Open) -> None:
     async def go() -> None:
         async with open_pincite() as pincite:
             editor = Caller("local", "editor")
-            for change in (pincite.services.live_settings.set({"rag.top_k": 3}, editor), pincite.services.live_settings.undo(editor),
-                           pincite.services.live_settings.apply("local", editor), pincite.services.live_settings.history(editor, limit=1)):  # fmt: skip
+            live = pincite.services.live_settings
+            calls = (
+                live.set({"rag.top_k": 3}, editor),
+                live.undo(editor),
+                live.apply("local", editor),
+                live.history(editor, limit=1),
+            )
+            for change in calls:
                 with pytest.raises(NotAllowed):
                     await change
 
@@ -264,7 +270,7 @@ def test_only_an_administrator_changes_settings(open_pincite: Open) -> None:
 def test_an_api_key_is_never_sent_to_another_server(open_pincite: Open, tmp_path: Path) -> None:
     async def go() -> None:
         async with open_pincite(llm__api_key="canary") as pincite:
-            with pytest.raises(Invalid, match="would go to the new server") as raised:
+            with pytest.raises(Invalid, match="would be sent to the new server") as raised:
                 await pincite.services.live_settings.set({"llm.base_url": "http://127.0.0.1:9/v1"}, LOCAL)
             assert "canary" not in str(raised.value)
         async with open_pincite() as pincite:
@@ -294,12 +300,12 @@ def test_a_stored_server_never_gets_an_api_key_configured_later(
         async with open_pincite() as pincite:
             [(key, reason)] = pincite.services.live_settings.ignored.items()
             assert key in stored
-            assert "would go to the new server" in reason
+            assert "would be sent to the new server" in reason
             assert "canary" not in reason
             assert pincite.services.live_settings.line(key).source != "database"
             assert pincite.settings.rag.top_k == 3
             await pincite.services.live_settings.set({"llm.provider": "extractive"}, LOCAL)  # to which no key goes
-            with pytest.raises(Invalid, match="would go to the new server"):
+            with pytest.raises(Invalid, match="would be sent to the new server"):
                 await pincite.services.live_settings.set({**stored}, LOCAL)
             await pincite.services.live_settings.set(dict.fromkeys(stored), LOCAL)
             assert pincite.services.live_settings.ignored == {}
@@ -321,15 +327,28 @@ def test_a_refused_change_leaves_nothing_behind(database_url: str, tmp_path: Pat
 
 
 def test_twenty_concurrent_changes_are_all_stored(open_pincite: Open) -> None:
-    keys = ["rag.top_k", "rag.candidates", "rag.rrf_k", "rag.multi_query_rrf_k", "rag.ef_search", "rag.rerank_top",
-            "guard.max_query_chars", "context.max_tokens", "llm.max_tokens", "chunking.size"]  # fmt: skip
+    keys = [
+        "rag.top_k",
+        "rag.candidates",
+        "rag.rrf_k",
+        "rag.multi_query_rrf_k",
+        "rag.ef_search",
+        "rag.rerank_top",
+        "guard.max_query_chars",
+        "context.max_tokens",
+        "llm.max_tokens",
+        "chunking.size",
+    ]
 
     async def go() -> None:
         async with open_pincite() as one, open_pincite() as other:
             await asyncio.gather(
-                *(pincite.services.live_settings.set({key: 100 + number * 10 + n}, LOCAL)
-                  for number, key in enumerate(keys) for n, pincite in enumerate((one, other)))
-            )  # fmt: skip
+                *(
+                    pincite.services.live_settings.set({key: 100 + number * 10 + n}, LOCAL)
+                    for number, key in enumerate(keys)
+                    for n, pincite in enumerate((one, other))
+                )
+            )
             changes = await one.services.live_settings.history(LOCAL, limit=100)
             assert sorted(change.batch for change in changes) == list(range(1, 21))
             last = {change.key: change.after for change in reversed(changes)}
@@ -373,8 +392,14 @@ def test_the_history_says_who_when_and_what(open_pincite: Open) -> None:
             await pincite.services.live_settings.undo(LOCAL)
             undo, set_ = await pincite.services.live_settings.history(LOCAL, limit=9)
             assert (set_.kind, set_.key, set_.before, set_.after, set_.person, set_.key_id, set_.undone) == (
-                "set", "rag.top_k", None, 2, "local", "key7", True,
-            )  # fmt: skip
+                "set",
+                "rag.top_k",
+                None,
+                2,
+                "local",
+                "key7",
+                True,
+            )
             assert (undo.kind, undo.before, undo.after, undo.undoes, undo.key_id) == ("undo", 2, None, 1, None)
             assert undo.changed_at >= set_.changed_at
 
@@ -527,7 +552,7 @@ def test_index_settings_take_effect_after_reindexing_and_mark_documents_stale(
 
 
 async def switched(pincite: AsyncPincite) -> None:
-    """Wait until what was built is searched."""
+    """Wait until the new index is in service."""
     async with asyncio.timeout(180):
         while (await pincite.services.index_switch.status()).building:
             await asyncio.sleep(0.05)

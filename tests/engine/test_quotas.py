@@ -1,4 +1,4 @@
-"""What is left of budgets, as one process knows it."""
+"""Quotas: leases of budgets in one process."""
 
 import asyncio
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from pincite.store.access.usage import Granted
 
 
 class Counted:
-    """Budgets that say what they were asked; real ones are in the database."""
+    """A fake usage store that records its calls."""
 
     def __init__(self, *, most: int, left_s: float = 60.0, part: int = 10) -> None:
         self.most, self.left_s, self.part = most, left_s, part

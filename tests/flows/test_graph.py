@@ -1,4 +1,4 @@
-"""What a flow may be, and what is said where it may not."""
+"""Which flows are valid, and the errors of invalid ones."""
 
 from typing import Any
 
@@ -9,9 +9,14 @@ from pincite.flows.graph import MAX_COMPLETIONS, MAX_NODES, CompletionNode, RagN
 
 
 def flow(*nodes: dict[str, Any], edges: str = "", **more: Any) -> dict[str, Any]:
-    """A flow whose edges are written `a>b c>d`."""
+    """Return a flow; its edges are written `a>b c>d`."""
     joined = [dict(zip(("from", "to"), edge.split(">"), strict=True)) for edge in edges.split()]
     return {"nodes": list(nodes), "edges": joined, "input": "How many days?", **more}
+
+
+def completions(number: int) -> list[dict[str, Any]]:
+    """Return completion nodes."""
+    return [{"id": f"c{n}", "type": "completion"} for n in range(number)]
 
 
 RAG, READ, WRITE = {"id": "r", "type": "rag"}, {"id": "d", "type": "read_document"}, {"id": "c", "type": "completion"}
@@ -57,7 +62,7 @@ def test_placeholders_of_a_prompt_are_filled_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "said"),
+    ("value", "message"),
     [
         ([], "a flow must be an object"),
         (flow(), "nodes"),
@@ -80,13 +85,13 @@ def test_placeholders_of_a_prompt_are_filled_once() -> None:
         (flow(WRITE, output="x"), "there is no completion 'x'"),
         ({"nodes": [WRITE]}, "input"),
         (flow(WRITE, input=""), "input"),
-        (flow(*({"id": f"c{n}", "type": "completion"} for n in range(MAX_COMPLETIONS + 1)), output="c1"), "1 to 10 nodes"),
-        (flow(*({"id": f"c{n}", "type": "completion"} for n in range(MAX_NODES + 1))), "nodes"),
+        (flow(*completions(MAX_COMPLETIONS + 1), output="c1"), "1 to 10 nodes"),
+        (flow(*completions(MAX_NODES + 1)), "nodes"),
         (flow(WRITE, edges=" ".join(["c>c"] * 201)), "edges"),
     ],
-)  # fmt: skip
-def test_an_invalid_flow_is_refused_with_one_line(told: Any, said: str) -> None:
+)
+def test_an_invalid_flow_is_refused_with_one_line(value: Any, message: str) -> None:
     with pytest.raises(Invalid) as refused:
-        read_flow(told)
-    assert said in str(refused.value)
+        read_flow(value)
+    assert message in str(refused.value)
     assert "\n" not in str(refused.value)

@@ -1,4 +1,4 @@
-"""Flows node by node: what each gives to a completion, and answers whose citations resolve."""
+"""Flows: the input of each node to a completion, and answers whose citations resolve."""
 
 import asyncio
 from collections.abc import Callable
@@ -27,7 +27,7 @@ Play = Callable[..., tuple[Answer, list[Event]]]
 
 
 class Shelf:
-    """One document that can be opened."""
+    """A reader with one document."""
 
     async def read(self, reading: ReadRequest, **_: Any) -> DocumentExtract:
         if "doc1" not in (reading.document_id, reading.source_uri):
@@ -40,7 +40,7 @@ class Shelf:
 
 @pytest.fixture
 def play(make_run: Callable[..., Run]) -> Play:
-    """Runs a flow, with a model where one is given."""
+    """Run a flow, with a model if one is given."""
 
     def play(*nodes: dict[str, Any], edges: tuple[tuple[str, str], ...], llm: Any = None, **more: Any) -> Any:
         events: list[Event] = []
@@ -115,9 +115,12 @@ def test_a_completion_continues_the_one_before_with_the_same_source_numbers(play
         "Up to five vacation days carry over into the next year [Source 1].",
     )
     answer, events = play(
-        SEARCHING, {"id": "draft", "type": "completion"}, WRITING | {"prompt": "Check: {draft}"},
-        edges=(("docs", "draft"), ("draft", "answer")), llm=llm,
-    )  # fmt: skip
+        SEARCHING,
+        {"id": "draft", "type": "completion"},
+        WRITING | {"prompt": "Check: {draft}"},
+        edges=(("docs", "draft"), ("draft", "answer")),
+        llm=llm,
+    )
     assert answer.text == "Up to five vacation days carry over into the next year [Source 1]."
     assert any("Check: Five days" in message.content for message in llm.prompts[-1].messages)
     assert answer.metadata.plan[:2] == ("node draft: completion", "node answer: completion")
@@ -141,8 +144,11 @@ def test_a_missing_document_ends_a_flow_before_a_model_is_called(play: Play) -> 
 
 
 def test_too_many_queries_of_the_model_are_refused(play: Play) -> None:
-    llm = Calling(("", [("rag_search", {"queries": ["a", "b"]})]), ("", [("rag_search", {"queries": ["vacation"]})]),
-                  "Up to five vacation days carry over [Source 1].")  # fmt: skip
+    llm = Calling(
+        ("", [("rag_search", {"queries": ["a", "b"]})]),
+        ("", [("rag_search", {"queries": ["vacation"]})]),
+        "Up to five vacation days carry over [Source 1].",
+    )
     answer, _ = play(SEARCHING | {"max_queries": 1}, WRITING, edges=(("docs", "answer"),), llm=llm)
     assert next((step.failed, step.result) for step in answer.metadata.steps) == (True, "at most 1 queries at once")
 

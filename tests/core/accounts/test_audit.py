@@ -1,4 +1,4 @@
-"""The chain: whatever is done to it afterwards is noticed."""
+"""The hash chain of the audit log: any later change is detected."""
 
 from dataclasses import replace
 

@@ -29,8 +29,10 @@ def test_the_kth_cell_of_a_row_is_the_kth_column_of_its_range() -> None:
     text = r"| a\|b |  | 3,5 |"
     found = cells_of_row(PageMark(100, 100 + len(text), ref="C7:E7"), text)
     assert [(cell.ref, text[cell.start - 100 : cell.end - 100]) for cell in found] == [
-        ("C7", r"a\|b"), ("D7", ""), ("E7", "3,5"),
-    ]  # fmt: skip
+        ("C7", r"a\|b"),
+        ("D7", ""),
+        ("E7", "3,5"),
+    ]
 
 
 def test_a_row_that_is_not_of_a_sheet_is_not_split() -> None:

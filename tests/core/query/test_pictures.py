@@ -56,8 +56,16 @@ def test_the_size_of_an_embedded_jpeg_preview_is_ignored() -> None:
 
 @pytest.mark.parametrize(
     "url",
-    ["https://evil.example/p.png", "file:///etc/passwd", "data:image/png,abc", "/p.png", "", "data:image/png;base64,!!", "data:;base64"],
-)  # fmt: skip
+    [
+        "https://evil.example/p.png",
+        "file:///etc/passwd",
+        "data:image/png,abc",
+        "/p.png",
+        "",
+        "data:image/png;base64,!!",
+        "data:;base64",
+    ],
+)
 def test_urls_other_than_base64_data_urls_are_refused(url: str) -> None:
     with pytest.raises(Invalid) as raised:
         picture_from_url(url)
@@ -65,8 +73,18 @@ def test_urls_other_than_base64_data_urls_are_refused(url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "data", [b"", b"<svg xmlns='http://www.w3.org/2000/svg'/>", b"%PDF-1.7", b"RIFF0000WAVE", b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff\xe0", b"GIF89a", b"RIFF\0\0\0\0WEBPVP9 "]
-)  # fmt: skip
+    "data",
+    [
+        b"",
+        b"<svg xmlns='http://www.w3.org/2000/svg'/>",
+        b"%PDF-1.7",
+        b"RIFF0000WAVE",
+        b"\x89PNG\r\n\x1a\n",
+        b"\xff\xd8\xff\xe0",
+        b"GIF89a",
+        b"RIFF\0\0\0\0WEBPVP9 ",
+    ],
+)
 def test_broken_pictures_and_other_files_are_refused(data: bytes) -> None:
     with pytest.raises(Unsupported):
         picture_from_bytes(data)

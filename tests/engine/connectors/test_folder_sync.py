@@ -1,4 +1,4 @@
-"""Keeping documents in step with a folder."""
+"""Synchronisation of documents with a folder."""
 
 import asyncio
 import shutil
@@ -37,13 +37,13 @@ def with_keeper(
 
 
 async def twice(keeper: FolderSync) -> Changes:
-    """The first look sees a change, the second finds it steady."""
+    """Scan twice: the first scan sees a change, the second synchronises it."""
     assert not (await keeper.sync_changes()).any
     return await keeper.sync_changes()
 
 
 async def places(pincite: Any) -> dict[str, str]:
-    """Path in the library → id."""
+    """Return paths in the library → document ids."""
     return {f"{one.folder}/{one.name}": one.id for one in await pincite.documents.all()}
 
 

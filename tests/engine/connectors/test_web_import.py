@@ -1,4 +1,4 @@
-"""Documents from the web: pages and sitemaps, and what becomes of them when they are added again."""
+"""Documents from the web: pages and sitemaps, added once and again."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator
@@ -117,9 +117,7 @@ def test_a_sitemap_adds_its_pages_of_the_same_host(open_pincite: Open, site: Mod
     with_gatherer(open_pincite, site, test)
 
 
-def test_a_sitemap_adds_at_most_max_pages_and_its_pages_are_no_sitemaps(
-    open_pincite: Open, site: ModelServer
-) -> None:
+def test_a_sitemap_adds_at_most_max_pages_and_its_pages_are_no_sitemaps(open_pincite: Open, site: ModelServer) -> None:
     async def test(_pincite: Any, gatherer: WebImporter) -> None:
         for number in range(5):
             site.says(f"/{number}", f"<p>Page {number}".encode(), kind="text/html")

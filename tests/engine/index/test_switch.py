@@ -1,4 +1,4 @@
-"""Versions asked while they change, and an index built beside the one that is searched."""
+"""Searches while documents change, and while a new index is built."""
 
 import asyncio
 from collections.abc import Callable
@@ -23,7 +23,7 @@ READER = Caller("local", "reader")
 
 
 class Other(ScriptedEmbedder):
-    """Another model: its vectors have other places."""
+    """Another embedding model with different vectors."""
 
     name = "other/1"
 
@@ -33,7 +33,7 @@ class Other(ScriptedEmbedder):
 
 @pytest.fixture
 def other(monkeypatch: pytest.MonkeyPatch) -> type[Other]:
-    """A second embedder under the name of a file that has none."""
+    """Register a second embedder under the name of an unused module."""
     monkeypatch.setattr("pincite.providers.cosine.Options", Options, raising=False)
     monkeypatch.setattr("pincite.providers.cosine.make_embedder", lambda options: Other(options), raising=False)
     return Other
@@ -41,7 +41,7 @@ def other(monkeypatch: pytest.MonkeyPatch) -> type[Other]:
 
 @pytest.fixture
 def library(database_url: str, tmp_path: Path) -> Open:
-    """Opens an engine whose embedder an administrator may change."""
+    """Open an engine whose embedder an administrator may change."""
     data = tmp_path / "data"
     data.mkdir()
     (data / "settings.toml").write_text('[embedding]\nprovider = "scripted"\n', encoding="utf-8")
@@ -65,7 +65,7 @@ async def switched(pincite: AsyncPincite) -> None:
 
 
 async def best(pincite: AsyncPincite, text: str, **filters: Any) -> tuple[str, bool]:
-    """The best passage, and whether it was compared by meaning."""
+    """Return the best passage, and whether the dense search found it."""
     found = await pincite.search(Question(text, filters=Filters(**filters)))
     return found.hits[0].chunk.text, found.hits[0].similarity > 0.1 and found.degraded == ()
 
@@ -234,7 +234,7 @@ def test_a_held_index_is_searched_after_a_manual_switch(library: Open) -> None:
                 await pincite.admin.reindex(caller=READER)
             await pincite.services.workers.stop()
             await pincite.admin.reindex(hold=True)
-            with pytest.raises(Conflict, match="0 of 1 documents are built, 1 wait"):
+            with pytest.raises(Conflict, match="0 of 1 documents are indexed, 1 wait"):
                 await pincite.admin.switch_index()
             pincite.services.workers.start()
             async with asyncio.timeout(180):

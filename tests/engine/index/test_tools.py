@@ -1,4 +1,4 @@
-"""Workbenches: one for each choice of embedder, made once, let go when nobody can be using it."""
+"""Index tools: built once per embedder, and closed when no longer used."""
 
 import asyncio
 import threading
@@ -19,7 +19,7 @@ Opened = Callable[[], Any]
 
 
 class Makers:
-    """Makes embedders and remembers in which thread; `local` ones have a process for bulk work."""
+    """Builds embedders and records the threads; `local` ones have a process for bulk embedding."""
 
     def __init__(self) -> None:
         self.local = True
@@ -82,9 +82,7 @@ def test_changed_retry_settings_load_no_other_embedder(opened: Opened, made: Mak
     assert len(made.threads) == 1
 
 
-def test_only_unused_tools_are_closed(
-    opened: Opened, made: Makers, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_unused_tools_are_closed(opened: Opened, made: Makers, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tools, "MIN_KEEP_S", -1.0)
 
     async def go() -> None:
