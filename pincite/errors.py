@@ -4,7 +4,7 @@ PinciteError
 ├── BadRequest             the caller can fix the request               400
 │   ├── Unauthorized       the API key is missing or invalid            401
 │   ├── NotAllowed         the caller lacks the permission              403
-│   ├── NotFound           it does not exist, or is hidden from the caller  404
+│   ├── NotFound           missing, or hidden from the caller           404
 │   ├── Conflict           the request conflicts with the current state 409
 │   │   ├── Cancelled        the request was cancelled                  409
 │   │   └── OverQuota        the storage quota is used up               409
@@ -13,7 +13,7 @@ PinciteError
 │   └── Invalid            well-formed, but with an invalid value       422
 ├── Unreadable             the file cannot be parsed                    422
 ├── OverBudget             a deadline or a rate limit was reached       429
-├── Unavailable            a component is down; the pipeline may degrade  503
+├── Unavailable            a component is down; stages may degrade      503
 │   ├── ProviderError      an external model or service failed          502
 │   │   ├── ProviderBusy     temporarily: a retry may succeed           502
 │   │   └── ProviderRefused  a retry fails too                          502
@@ -67,7 +67,7 @@ class NotFound(BadRequest):
 class Conflict(BadRequest):
     """The request conflicts with the current state."""
 
-    status, code, title, exit_code = 409, "conflict", "In conflict with what is there", 1
+    status, code, title, exit_code = 409, "conflict", "In conflict with the current state", 1
 
 
 class Cancelled(Conflict):
@@ -79,7 +79,7 @@ class Cancelled(Conflict):
 class OverQuota(Conflict):
     """The user's storage quota is used up: remove documents or raise the limit."""
 
-    code, title = "over_quota", "No room left"
+    code, title = "over_quota", "The quota is used up"
 
 
 class TooLarge(BadRequest):
@@ -168,7 +168,7 @@ class Stopping(Unavailable):
 class Overloaded(Unavailable):
     """The server has too many requests; it rejects this one at once instead of queueing it."""
 
-    code, title = "overloaded", "The server has too much to do"
+    code, title = "overloaded", "The server is overloaded"
     retry_after_s = 1.0
 
 

@@ -94,7 +94,7 @@ class BackupManifest:
 
 @dataclass(frozen=True, slots=True)
 class IntegrityReport:
-    """The result of an integrity check: counts, one line per fault, and the number of files without a version (`stray`)."""
+    """The result of an integrity check: counts, one line per fault, and the number of `stray` files."""
 
     documents: int
     files: int

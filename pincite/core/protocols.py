@@ -187,8 +187,8 @@ class PictureReader(Protocol):
 class Vocabulary(Protocol):
     """The words of the documents in a scope.
 
-    `known_words` returns the words that occur in any document of the scope, `words_in` those in documents that the
-    filters admit.
+    `known_words` returns the words that occur in any document of the scope, in this form or another of the same stem;
+    `words_in` returns the words that occur in documents that the filters admit.
     """
 
     async def known_words(self, words: Collection[str], *, scope: Scope) -> frozenset[str]: ...

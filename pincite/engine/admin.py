@@ -64,7 +64,7 @@ class Admin:
 
     @property
     def settings(self) -> LiveSettings:
-        """The settings in force, their history, and changes to them."""
+        """The current settings, their history, and changes to them."""
         return self._services.live_settings
 
     @property

@@ -215,7 +215,7 @@ def test_tools_of_a_running_job_are_kept_until_it_ends(
         ({"embedding.path": "/x"}, "reaches out of the library"),
         ({"rerank.path": "/x"}, "reaches out of the library"),
         ({"rerank.api_key": "canary"}, "secrets are never stored"),
-        ({"rerank.base_url": "http://me:canary@127.0.0.1"}, "holds a password"),
+        ({"rerank.base_url": "http://me:canary@127.0.0.1"}, "contains a password"),
         ({"rag.reranker": "cross_encoder"}, "needs rerank.path"),
         ({"rag.reranker": "rerank_api"}, "rerank.base_url must be an address"),
         ({"rag.reranker": "rerank_api", "rerank.base_url": "http://x", "rerank.shape": "jina"}, "needs rerank.model"),
@@ -225,7 +225,7 @@ def test_tools_of_a_running_job_are_kept_until_it_ends(
         ({"rag.reranker": "nobody"}, "there is no reranker called 'nobody'"),
         ({"llm.provider": "openai_compatible", "llm.base_url": "ftp://x"}, "base_url must be an address"),
         ({"llm.model": "a\0b"}, "cannot be stored"),
-        ({"llm.base_url": "http://me:canary@127.0.0.1/v1"}, "holds a password"),
+        ({"llm.base_url": "http://me:canary@127.0.0.1/v1"}, "contains a password"),
         ({"llm.base_url": "http://127.0.0.1/v1?key=canary"}, "contains a password or a query"),
         ({"llm.base_url": "http://[x"}, "base_url must be an address"),
         ({"llm.base_url": "http://127.0.0.1:99999/v1"}, "base_url must be an address"),
@@ -441,7 +441,7 @@ def test_a_profile_in_a_request_changes_that_request_alone(open_pincite: Open, t
             await pincite.add(wrote(tmp_path / "cats.md"))
             before = pincite.settings
             found = await pincite.search(Question("cats purr", profile="zoeflow"))
-            assert (found.strategy, found.rag.top_k) == ("dense_only", 5)
+            assert (found.strategy, found.plan.top_k) == ("dense_only", 5)
             assert [note.reason.partition(";")[0] for note in found.degraded] == [
                 "the profile zoeflow is made for a model of openrouter.ai to write",
                 "the profile zoeflow is made for text-embedding-3-small to embed, which is not configured",
@@ -462,7 +462,7 @@ def test_a_profile_in_a_request_changes_that_request_alone(open_pincite: Open, t
 def test_settings_passed_in_code_override_a_profile(open_pincite: Open) -> None:
     async def go() -> None:
         async with open_pincite(rag__top_k=3) as pincite:
-            assert (await pincite.search(Question("cats", profile="zoeflow"))).rag.top_k == 3
+            assert (await pincite.search(Question("cats", profile="zoeflow"))).plan.top_k == 3
 
     asyncio.run(go())
 

@@ -119,7 +119,7 @@ class IndexSwitch:
         return before[0]
 
     async def switch(self, *, anyway: bool = False) -> bool:
-        """Put the new index into service if it is complete, also if it was held; with `anyway`, even if incomplete."""
+        """Put the new index into service if it is complete, also if it was held; with `anyway`, even if documents failed."""
         return await (self._generations.switch(anyway=True) if anyway else self._generations.release())
 
     async def switch_if_built(self) -> None:

@@ -274,7 +274,7 @@ def test_an_interrupted_build_keeps_the_old_index_and_resumes(library: Open) -> 
                 pincite.services.workers.start()
                 await switched(pincite)
                 assert await best(other, "number3 text") == ("# 3\n\nText number3 here.", True)
-                assert other.embedder.name == "other/1"
+                assert other.services.embedder.name == "other/1"
 
     asyncio.run(go())
 
