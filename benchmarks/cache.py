@@ -21,7 +21,7 @@ from benchmarks._twins import OTHERS, SAME, Twin, twins
 from pincite import AsyncPincite
 from pincite.config.branches.retrieval import Cache
 from pincite.config.sources import load_settings
-from pincite.core.protocols import Alike
+from pincite.core.protocols import SimilarQuestion
 from pincite.core.query.question import Question
 from pincite.evaluate.compare import corpus_of
 from pincite.evaluate.questions.datasets import load_set, rows
@@ -51,7 +51,7 @@ def hit(pair: Pair, limits: Cache) -> bool:
     if pair.similarity < least_alike(limits):
         return False
     keys = [(read(text).intent, question_language(text)) for text in (pair.kept, pair.asked)]
-    return keys[0] == keys[1] and differs(pair.asked, Alike(0, pair.kept, pair.similarity), limits) is None
+    return keys[0] == keys[1] and differs(pair.asked, SimilarQuestion(0, pair.kept, pair.similarity), limits) is None
 
 
 async def embedded(pincite: AsyncPincite, texts: Sequence[str]) -> dict[str, list[float]]:

@@ -111,7 +111,7 @@ async def measure(folders: tuple[Path, Path], made: MadeUp, queries: int) -> tup
     async with AsyncPincite(folders[0]) as alone, AsyncPincite(folders[1]) as shared:
         shelf = Shelf(shared.database, folders[1] / "made-up", 1, made)
         await shelf.look()
-        limit, index = shared.settings.rag.candidates, shared.toolbox.kit(shared.settings).index
+        limit, index = shared.settings.rag.candidates, shared.kit_factory.kit(shared.settings).index
         admitted = {name: shelf.admitted(folder) for name, folder in READERS.items()}
         scopes = {name: await shared.library.scope(name) for name in READERS}
         times, recalls = defaultdict[str, list[float]](list), defaultdict[str, list[float]](list)

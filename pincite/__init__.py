@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = ["Answer", "AsyncPincite", "Document", "Filters", "Pincite", "PinciteError", "Question", "Settings"]
 
-_HOMES = {
+_MODULES = {
     "Pincite": "pincite.engine.sync",
     "AsyncPincite": "pincite.engine.app",
     "Question": "pincite.core.query.question",
@@ -27,9 +27,9 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Public names are loaded when first used, so that `import pincite` is instant."""
-    if name not in _HOMES:
+    """Import a public name when it is first used: this keeps `import pincite` fast."""
+    if name not in _MODULES:
         raise AttributeError(f"module 'pincite' has no attribute '{name}'")
     from importlib import import_module
 
-    return getattr(import_module(_HOMES[name]), name)
+    return getattr(import_module(_MODULES[name]), name)

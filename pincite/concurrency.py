@@ -1,4 +1,4 @@
-"""End a task, and be sure that it is over."""
+"""Helpers for asyncio: cancel a task and wait for its end, and combine calls into batches."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -8,69 +8,73 @@ from typing import Any, Generic, TypeVar
 
 from pincite.errors import Unavailable
 
-CANCEL_AGAIN_S = 0.5
-"""How long a cancelled task is given before it is told once more."""
+CANCEL_RETRY_S = 0.5
+"""Seconds that a cancelled task has to end before it is cancelled again."""
 
 
 async def cancel_and_wait(task: "asyncio.Task[Any]") -> None:
-    """Cancel it until it is over: in Python 3.11 `wait_for`, which the connection pool uses too, can swallow one call."""
+    """Cancel a task and wait until it has ended.
+
+    It may take several calls of `cancel`: in Python 3.11 `asyncio.wait_for` can swallow one, and the connection pool
+    uses it.
+    """
     while not task.done():
         task.cancel()
-        await asyncio.wait({task}, timeout=CANCEL_AGAIN_S)
+        await asyncio.wait({task}, timeout=CANCEL_RETRY_S)
     with suppress(asyncio.CancelledError):
-        # How it ended does not matter any more; and what is looked at is let go of, with all that its frames hold, such as
-        # a connection that was being opened.
+        # Reading the exception releases its traceback and the objects in its frames, such as a half-opened connection.
         task.exception()
 
 
-Asked = TypeVar("Asked")
-Answer = TypeVar("Answer")
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
-class Batcher(Generic[Asked, Answer]):
-    """Makes one call for all that is asked while the one before is under way; whoever comes alone does not wait.
+class Batcher(Generic[Item, Result]):
+    """Collects the items that arrive while a call is running, and processes them in one next call.
 
-    `call` answers each of what it is given, in their order, with a result or with an error that is raised where
-    it was asked. Should it fail as a whole, each is asked for by itself, so that one cannot spoil it for the others;
-    but where a part is down, it is down for all.
+    An item that arrives when no call is running is processed at once. `call` returns one result or error per item, in
+    the items' order; an error is raised to the caller of that item. When `call` itself fails, each item is tried in a
+    call of its own, so that one bad item does not fail the others. `Unavailable` is not retried: it fails all items.
     """
 
     def __init__(
-        self, call: Callable[[Sequence[Asked]], Awaitable[Sequence[Answer | Exception]]], *, most: int = 32
+        self, call: Callable[[Sequence[Item]], Awaitable[Sequence[Result | Exception]]], *, max_batch: int = 32
     ) -> None:
         self._call = call
-        self._most = most
-        self._waiting: list[tuple[Asked, asyncio.Future[Answer]]] = []
+        self._max_batch = max_batch
+        self._waiting: list[tuple[Item, asyncio.Future[Result]]] = []
         self._calling: asyncio.Task[None] | None = None
 
-    async def __call__(self, asked: Asked) -> Answer:
-        """The answer to this one."""
-        answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        self._waiting.append((asked, answer))
+    async def __call__(self, item: Item) -> Result:
+        """Return the result for one item."""
+        result: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+        self._waiting.append((item, result))
         if self._calling is None or self._calling.done():
-            self._calling = asyncio.create_task(self._call_on(), context=Context())  # nobody's request in particular
-        return await answer
+            # The context is empty, since a batch serves several requests.
+            self._calling = asyncio.create_task(self._process_waiting(), context=Context())
+        return await result
 
-    async def _call_on(self) -> None:
+    async def _process_waiting(self) -> None:
         while self._waiting:
-            part, self._waiting = self._waiting[: self._most], self._waiting[self._most :]
-            part = [(asked, answer) for asked, answer in part if not answer.done()]  # who left needs none
+            part, self._waiting = self._waiting[: self._max_batch], self._waiting[self._max_batch :]
+            part = [(item, result) for item, result in part if not result.done()]  # a cancelled caller needs no result
             try:
-                found = list(zip(part, await self._answers([asked for asked, _ in part]), strict=True))
+                results = list(zip(part, await self._results([item for item, _ in part]), strict=True))
             except BaseException:
-                for _, answer in (*part, *self._waiting):
-                    answer.cancel()
+                for _, result in (*part, *self._waiting):
+                    result.cancel()
                 self._waiting = []
                 raise
-            for (_, answer), one in found:
-                if answer.done():
+            for (_, result), outcome in results:
+                if result.done():
                     continue
-                if isinstance(one, Exception):
-                    answer.set_exception(one)
+                if isinstance(outcome, Exception):
+                    result.set_exception(outcome)
                 else:
-                    answer.set_result(one)
+                    result.set_result(outcome)
 
-    async def _answers(self, part: Sequence[Asked]) -> Sequence[Answer | Exception]:
+    async def _results(self, part: Sequence[Item]) -> Sequence[Result | Exception]:
         try:
             return await self._call(part) if part else ()
         except Unavailable as error:
@@ -78,4 +82,4 @@ class Batcher(Generic[Asked, Answer]):
         except Exception as error:
             if len(part) == 1:
                 return [error]
-            return [one for asked in part for one in await self._answers([asked])]
+            return [outcome for item in part for outcome in await self._results([item])]

@@ -1,34 +1,34 @@
-"""Every error pincite raises on purpose.
+"""The errors that pincite raises on purpose, with their HTTP status codes.
 
 PinciteError
-├── BadRequest             the caller can fix it                        400
-│   ├── Unauthorized       no key, or one that does not count           401
-│   ├── NotAllowed         known, but may not                           403
-│   ├── NotFound           not there, or not for this caller            404
-│   ├── Conflict           clashes with what is there                   409
-│   │   ├── Cancelled        ended before its answer, as was asked for  409
-│   │   └── OverQuota        what one may keep here is used up          409
-│   ├── TooLarge           over a size limit                            413
-│   ├── Unsupported        a file type we do not read                   415
-│   └── Invalid            well-formed, but the values cannot work      422
-├── Unreadable             a file that cannot be parsed                 422
-├── OverBudget             the deadline or a rate limit was reached     429
-├── Unavailable            a part is down; the pipeline may degrade     503
-│   ├── ProviderError      an outside model or service failed           502
-│   │   ├── ProviderBusy     for the moment: another try may work       502
-│   │   └── ProviderRefused  until a setting or the request changes     502
+├── BadRequest             the caller can fix the request               400
+│   ├── Unauthorized       the API key is missing or invalid            401
+│   ├── NotAllowed         the caller lacks the permission              403
+│   ├── NotFound           missing, or hidden from the caller           404
+│   ├── Conflict           the request conflicts with the current state 409
+│   │   ├── Cancelled        the request was cancelled                  409
+│   │   └── OverQuota        the storage quota is used up               409
+│   ├── TooLarge           a size limit is exceeded                     413
+│   ├── Unsupported        there is no parser for the file type         415
+│   └── Invalid            well-formed, but with an invalid value       422
+├── Unreadable             the file cannot be parsed                    422
+├── OverBudget             a deadline or a rate limit was reached       429
+├── Unavailable            a component is down; stages may degrade      503
+│   ├── ProviderError      an external model or service failed          502
+│   │   ├── ProviderBusy     temporarily: a retry may succeed           502
+│   │   └── ProviderRefused  a retry fails too                          502
 │   ├── StoreDown          the database cannot be reached               503
-│   ├── Stopping           the server was told to stop                  503
-│   └── Overloaded         more is in hand than can be done             503
+│   ├── Stopping           the server is shutting down                  503
+│   └── Overloaded         the queue of requests is full                503
 ├── DataFolderError        the data folder cannot be used               500
-└── SettingsError          wrong at start-up; never at run time         500
+└── SettingsError          invalid settings; raised at start-up only    500
 """
 
 from collections.abc import Mapping
 
 
 class PinciteError(Exception):
-    """Base: catch this and you have caught everything pincite raises on purpose."""
+    """The base class of all errors that pincite raises on purpose."""
 
     status = 500
     code = "error"
@@ -47,67 +47,67 @@ class BadRequest(PinciteError):
 
 
 class Unauthorized(BadRequest):
-    """No credentials, or ones that do not count."""
+    """The credentials are missing or invalid."""
 
     status, code, title = 401, "unauthorized", "A valid key is needed"
 
 
 class NotAllowed(BadRequest):
-    """The caller is known but may not do this."""
+    """The caller is authenticated but lacks the permission."""
 
     status, code, title = 403, "not_allowed", "Not allowed"
 
 
 class NotFound(BadRequest):
-    """Not there, or not for this caller: the two look the same."""
+    """The object does not exist, or the caller may not see it; the error does not tell which."""
 
     status, code, title, exit_code = 404, "not_found", "Not found", 1
 
 
 class Conflict(BadRequest):
-    """Clashes with what is there."""
+    """The request conflicts with the current state."""
 
-    status, code, title, exit_code = 409, "conflict", "In conflict with what is there", 1
+    status, code, title, exit_code = 409, "conflict", "In conflict with the current state", 1
 
 
 class Cancelled(Conflict):
-    """Ended before its answer: somebody cancelled it, or nobody listened any more."""
+    """The request was cancelled, or its client disconnected, before the answer was complete."""
 
     code, title = "cancelled", "Cancelled"
 
 
 class OverQuota(Conflict):
-    """What somebody may keep here is used up: something must go, or more be allowed."""
+    """The user's storage quota is used up: remove documents or raise the limit."""
 
-    code, title = "over_quota", "No room left"
+    code, title = "over_quota", "The quota is used up"
 
 
 class TooLarge(BadRequest):
-    """Over a size limit."""
+    """A size limit is exceeded."""
 
     status, code, title = 413, "too_large", "Too large"
 
 
 class Unsupported(BadRequest):
-    """A file type that is not read here, or bytes that are not what the name says."""
+    """There is no parser for the file type, or the content does not match the file name."""
 
     status, code, title = 415, "unsupported", "Unsupported file"
 
 
 class Invalid(BadRequest):
-    """Well-formed, but the values cannot work."""
+    """The request is well-formed but holds an invalid value."""
 
     status, code, title = 422, "invalid", "Invalid value"
 
 
 class Unreadable(PinciteError):
-    """A file that cannot be parsed; becomes the document's status `error` with this reason."""
+    """The file cannot be parsed; its document gets the status `error` with this message."""
 
     status, code, title = 422, "unreadable", "The file cannot be read"
 
 
 class OverBudget(PinciteError):
-    """The deadline or a rate limit was reached; `retry_after_s` is when it is worth another try."""
+    """A deadline or a rate limit was reached; `retry_after_s` is the number of seconds to wait before a retry."""
 
     status, code, title = 429, "over_budget", "No time or budget left"
 
@@ -117,19 +117,19 @@ class OverBudget(PinciteError):
 
 
 class Unavailable(PinciteError):
-    """A part is down: the only error that `Run.attempt` degrades on."""
+    """A component is down. `Run.attempt` catches this error, and no other, to degrade."""
 
     status, code, title = 503, "unavailable", "A part is unavailable"
 
 
 class ProviderError(Unavailable):
-    """An outside model or service failed."""
+    """An external model or service failed."""
 
     status, code, title = 502, "provider_error", "A provider failed"
 
 
 class ProviderBusy(ProviderError):
-    """Out of reach or overloaded for the moment; `retry_after_s` is how long the service asks to wait."""
+    """The service is temporarily unreachable or overloaded; `retry_after_s` is the wait it asks for, in seconds."""
 
     code, title = "provider_busy", "A provider is busy or cannot be reached"
 
@@ -139,18 +139,18 @@ class ProviderBusy(ProviderError):
 
 
 class ProviderRefused(ProviderError):
-    """A wrong key, no such model, no credit left, a request it does not take: another try would fail too."""
+    """The service rejects the request: wrong key, unknown model, no credit, invalid request. A retry would fail too."""
 
     code, title = "provider_refused", "A provider refused the request"
 
 
-PROVIDERS_FAILED: Mapping[str, type[ProviderError]] = {
+PROVIDER_ERRORS: Mapping[str, type[ProviderError]] = {
     "timeout": ProviderError,
     "breaker_open": ProviderError,
     "provider_unreachable": ProviderBusy,
     **{kind.code: kind for kind in (ProviderError, ProviderBusy, ProviderRefused)},
 }
-"""The codes that a provider's failure is written down with, and the error each stands for."""
+"""The stored codes of provider failures, and the error class of each."""
 
 
 class StoreDown(Unavailable):
@@ -160,15 +160,15 @@ class StoreDown(Unavailable):
 
 
 class Stopping(Unavailable):
-    """The server was told to stop."""
+    """The server is shutting down."""
 
     code, title = "stopping", "The server is stopping"
 
 
 class Overloaded(Unavailable):
-    """More is in hand than can be done soon: refused at once rather than kept waiting."""
+    """The server has too many requests; it rejects this one at once instead of queueing it."""
 
-    code, title = "overloaded", "The server has too much to do"
+    code, title = "overloaded", "The server is overloaded"
     retry_after_s = 1.0
 
 
@@ -179,6 +179,6 @@ class DataFolderError(PinciteError):
 
 
 class SettingsError(PinciteError):
-    """The settings cannot work; raised at start-up only."""
+    """The settings are invalid; raised at start-up only."""
 
     code, title, exit_code = "settings", "The settings cannot work", 2

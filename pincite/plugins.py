@@ -1,4 +1,4 @@
-"""Find an implementation by name: the name in the settings is the name of the file."""
+"""Load plug-ins by name: the name in the settings is the name of the module."""
 
 import dataclasses
 import importlib
@@ -13,21 +13,21 @@ from pincite.errors import SettingsError
 T = TypeVar("T")
 
 PROVIDERS = "pincite.providers"
-"""The package of models: embedders, rerankers, language models."""
+"""The package with the embedders, rerankers and language models."""
 
 
 def load(kind: type[T], package: str, name: str, settings: Mapping[str, Any], **offered: object) -> T:
-    """Build the `kind` that `<package>/<name>.py` makes; a dotted name is taken as it is.
+    """Build a `kind` with the module `<package>/<name>.py`; a dotted name is the full path of a module.
 
-    The module has `make_<kind>(options)`, where `options` is its `Options` dataclass, filled from the settings
-    of the same names; further parameters get what the engine offers under their name, such as the embedder.
+    The module defines `make_<kind>(options)`. `options` is the module's `Options` dataclass, filled with the settings
+    of the same names. Further parameters of `make_<kind>` get the objects of the same names in `offered`.
     """
     make_name = f"make_{kind.__name__.lower()}"
     module = find(kind, package, name)
     make = getattr(module, make_name, None)
     if make is None:
         known = ", ".join(names(package, make_name))
-        raise SettingsError(f"'{name}' makes no {kind.__name__.lower()}; these do: {known}")
+        raise SettingsError(f"'{name}' provides no {kind.__name__.lower()}; use one of: {known}")
     wanted = [parameter for parameter in inspect.signature(make).parameters if parameter != "options"]
     made = make(module.Options(**options_of(module, settings)), **{name: offered[name] for name in wanted})
     if not isinstance(made, kind):
@@ -36,13 +36,13 @@ def load(kind: type[T], package: str, name: str, settings: Mapping[str, Any], **
 
 
 def options_of(module: ModuleType, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of the settings that the module's `Options` knows."""
+    """Return the settings that are fields of the module's `Options`."""
     fields = {field.name for field in dataclasses.fields(module.Options)}
     return {name: value for name, value in settings.items() if name in fields}
 
 
 def find(kind: type[Any], package: str, name: str) -> ModuleType:
-    """The module of this name; `SettingsError` where there is none, or where it needs what is not installed."""
+    """Import the module of this name; `SettingsError` if it does not exist or needs a package that is not installed."""
     path = name if "." in name else f"{package}.{name}"
     try:
         return importlib.import_module(path)
@@ -54,7 +54,7 @@ def find(kind: type[Any], package: str, name: str) -> ModuleType:
 
 
 def names(package: str, make_name: str) -> list[str]:
-    """The files of a package that have this maker, found by listing the folder."""
+    """Return the names of the modules in a package that define the function `make_name`."""
     folder = importlib.import_module(package)
     found = (info.name for info in pkgutil.iter_modules(folder.__path__) if not info.ispkg)
     return [name for name in found if _makes(folder.__path__[0], name, make_name)]

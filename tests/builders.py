@@ -1,4 +1,4 @@
-"""Small makers of the words the tests speak."""
+"""Builders of core objects for tests."""
 
 import json
 import re
@@ -34,46 +34,77 @@ from pincite.query.citations.sources import sources_of
 
 
 def chunk(ordinal: int = 1, text: str = "Cats purr.", **more: object) -> Chunk:
-    """A level-2 chunk that starts its document."""
+    """Return a level-2 chunk at the start of its document."""
     values: dict[str, object] = {
-        "ordinal": ordinal, "level": ChunkLevel.CHUNK, "parent": None, "text": text, "start": 0, "end": len(text),
-        "start_line": 1, "end_line": 1 + text.count("\n"), "page": None, "heading_path": ("Document",),
-        "content_type": "prose", "language": "en", "tokens": len(text.split()),
-    }  # fmt: skip
+        "ordinal": ordinal,
+        "level": ChunkLevel.CHUNK,
+        "parent": None,
+        "text": text,
+        "start": 0,
+        "end": len(text),
+        "start_line": 1,
+        "end_line": 1 + text.count("\n"),
+        "page": None,
+        "heading_path": ("Document",),
+        "content_type": "prose",
+        "language": "en",
+        "tokens": len(text.split()),
+    }
     return Chunk(**{**values, **more})  # type: ignore[arg-type]
 
 
 def found(text: str, *, key: int = 1, title: str = "Handbook", **more: object) -> RetrievedChunk:
-    """A chunk as the store returns it."""
+    """Return a chunk as the store returns it."""
     values: dict[str, object] = {
-        "key": key, "id": f"doc{key}.v1.{key}", "document_id": f"doc{key}", "document_name": f"doc{key}.md", "title": title,
-        "version": "v1", "checksum": "c", "folder": "", "category": None, "source_uri": None, "source_urls": (),
-        "mime": "text/markdown", "ordinal": key, "level": 2, "text": text, "header": "", "start_char": 100,
-        "end_char": 100 + len(text), "start_line": 10, "end_line": 10 + text.count("\n"), "page": None,
-        "heading_path": (), "content_type": "prose", "language": "en", "vectorized_text": None, "page_starts": (),
+        "key": key,
+        "id": f"doc{key}.v1.{key}",
+        "document_id": f"doc{key}",
+        "document_name": f"doc{key}.md",
+        "title": title,
+        "version": "v1",
+        "checksum": "c",
+        "folder": "",
+        "category": None,
+        "source_uri": None,
+        "source_urls": (),
+        "mime": "text/markdown",
+        "ordinal": key,
+        "level": 2,
+        "text": text,
+        "header": "",
+        "start_char": 100,
+        "end_char": 100 + len(text),
+        "start_line": 10,
+        "end_line": 10 + text.count("\n"),
+        "page": None,
+        "heading_path": (),
+        "content_type": "prose",
+        "language": "en",
+        "vectorized_text": None,
+        "page_starts": (),
         "created_at": datetime(2024, 1, 1, tzinfo=UTC),
-    }  # fmt: skip
+    }
     return RetrievedChunk(**{**values, **more})  # type: ignore[arg-type]
 
 
 def hit(text: str, *, relevance: float = 0.8, score: float = 1.0, **more: object) -> Hit:
-    """A hit on such a chunk."""
+    """Return a hit for a chunk with this text."""
     return Hit(found(text, **more), score, 0.7, relevance, score)  # type: ignore[arg-type]
 
 
 def prompt(question: str, *hits: Hit) -> Prompt:
-    """A prompt whose sources are these hits."""
+    """Return a prompt with these hits as sources."""
     return Prompt(question, (), hits, tokens=0)
 
 
 def plan(text: str) -> Plan:
-    """A plan to search a text by words."""
+    """Return a plan for a lexical search of a text."""
     return Plan(Question(text), text, "hybrid", (), top_k=10, candidates=100)
 
 
 @contextmanager
 def answering(pincite: AsyncPincite, llm: LLM) -> Iterator[None]:
-    """Let this model answer meanwhile, whatever the settings say."""
+    """Use this language model in the block, whatever the settings say."""
     make = pincite.services.kit_factory.kit
 
     def kit(settings: Settings) -> Kit:
@@ -87,7 +118,7 @@ def answering(pincite: AsyncPincite, llm: LLM) -> Iterator[None]:
 
 
 async def unresolved(pincite: AsyncPincite, answer: Answer) -> list[str]:
-    """The citations of an answer that do not lead where they say: to their mark, and to a stored version's very words."""
+    """Return the citations whose offsets do not match their mark, or whose quote is not in the stored version."""
     scope, texts, wrong = await pincite.scope(), dict[str, str](), list[str]()
     for citation in answer.citations:
         if answer.text[citation.start : citation.end] != citation.text:
@@ -107,13 +138,13 @@ async def unresolved(pincite: AsyncPincite, answer: Answer) -> list[str]:
 
 
 def source(number: int, document_id: str, text: str) -> Source:
-    """A source of an answer that says `text`."""
+    """Return a source with the snippet `text`."""
     [made] = sources_of([hit(text, document_id=document_id)], frozenset({1}))
     return replace(made, number=number)
 
 
 def answer(text: str, sources: tuple[Source, ...] = (), by: MatchedBy = "number") -> Answer:
-    """An answer whose marks `[Source N]` cite those sources."""
+    """Return an answer whose marks `[Source N]` cite these sources."""
     quotes = {made.number: made.snippet for made in sources}
     citations = tuple(
         Citation(mark[0], mark.start(), mark.end(), True, by, int(mark[1]), quotes[int(mark[1])], 0, 9, 1, 1, None, 1.0)
@@ -121,13 +152,22 @@ def answer(text: str, sources: tuple[Source, ...] = (), by: MatchedBy = "number"
         if int(mark[1]) in quotes
     )
     return Answer(
-        "a_1", text, "hybrid", sources, citations, (), Confidence(0.5, "medium", "r"), Groundedness(1.0),
-        Sufficiency(True, 1.0), bool(sources), AnswerMetadata(len(sources), "m", "stop", "t1"),
-    )  # fmt: skip
+        "a_1",
+        text,
+        "hybrid",
+        sources,
+        citations,
+        (),
+        Confidence(0.5, "medium", "r"),
+        Groundedness(1.0),
+        Sufficiency(True, 1.0),
+        bool(sources),
+        AnswerMetadata(len(sources), "m", "stop", "t1"),
+    )
 
 
 class Named(ScriptedLLM):
-    """The scripted model under any name and with any window."""
+    """The scripted model with any name and context window."""
 
     def __init__(self, name: str = "scripted", window: int = 8192) -> None:
         super().__init__(Options(window=window))
@@ -135,7 +175,7 @@ class Named(ScriptedLLM):
 
 
 class Calling:
-    """A model that makes calls turn by turn, as told: each turn is a text, or a text and calls; the last comes again."""
+    """A model with scripted turns: each is a text, or a text and tool calls; the last turn is repeated."""
 
     name = "calling"
 
@@ -148,7 +188,7 @@ class Calling:
         self._fail = fail
 
     async def write(self, prompt: Prompt) -> AsyncIterator[StreamPart]:
-        """The next turn; where no tools are offered, only its words."""
+        """Write the next turn; without tools in the prompt, only its text."""
         self.prompts.append(prompt)
         if isinstance(self._fail, BaseException) and (prompt.tools or "tool" not in str(self._fail)):
             raise self._fail
@@ -168,6 +208,6 @@ class Calling:
 
 
 def fusion(**changed: object) -> FusionSettings:
-    """The settings that explain the scores of a search: the defaults, or others."""
+    """Return the fusion settings of a search: the defaults, with changes."""
     values = {"fusion": "relative_score", "alpha": 0.5, "rrf_k": 30, "multi_query_rrf_k": 60, "reranker": "none"}
     return FusionSettings(**{**values, **changed})  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Shared fixtures: one real PostgreSQL for the whole run, a fresh database for whoever wants one."""
+"""Shared fixtures: one PostgreSQL server for the whole run, and a fresh database for each test that needs one."""
 
 import asyncio
 import functools
@@ -21,11 +21,11 @@ T = TypeVar("T")
 NO_BROWSER = "no Chromium is here"
 NO_SMALL_MODEL = "no small model is installed"
 MODEL = "model"
-"""The database that the others are copies of."""
+"""The template database."""
 
 
 def pytest_configure() -> None:
-    """A shell starts what it runs in the background deaf to Ctrl-C, and children would inherit that."""
+    """Restore Ctrl-C: a shell ignores it in background jobs, and child processes inherit that."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     # The same examples every time: what a run finds, the next one finds again.
     hypothesis.settings.register_profile("steady", derandomize=True)
@@ -35,14 +35,14 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks what needs the database, so that the unit tests are those that need nothing."""
+    """Mark tests that need the database as `store`; the others are the unit tests."""
     for item in items:
         if "postgres" in getattr(item, "fixturenames", ()):
             item.add_marker("store")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """A run without a browser must not look like one that tried the page, nor one without a model like one with it."""
+    """Report tests that were skipped because the browser or the small model is missing."""
     reasons = [str(report.longrepr) for report in terminalreporter.stats.get("skipped", ())]
     if left_out := sum(NO_BROWSER in reason for reason in reasons):
         terminalreporter.section("the page was NOT tested", "=", red=True, bold=True)
@@ -54,7 +54,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Thousands of tests are made at once and live to the end: the garbage collector need not go through them."""
+    """Exclude the collected tests, which live to the end, from garbage collection."""
     gc.disable()
     try:
         return (yield)
@@ -65,7 +65,7 @@ def pytest_collection() -> Generator[None, object, object]:
 
 @pytest.fixture(scope="session")
 def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a server that all test processes share; it ends when the last one leaves."""
+    """The URL of the server that all test processes share; it stops with the last one."""
     from pincite.store.embedded import postmaster
     from pincite.store.embedded.server import (
         EmbeddedServer,  # here: the process that deals out the tests starts without it
@@ -84,7 +84,7 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 async def _make_model(server_url: str) -> None:
-    """A database with the schema in it, which the others are copies of: made once, by whoever comes first."""
+    """The template database with the schema; the first test process creates it."""
     from pincite.store.database import administrator_of
     from pincite.store.migrate import migrate
 
@@ -101,21 +101,21 @@ async def _make_model(server_url: str) -> None:
 
 @pytest.fixture
 def empty_database_url(postgres: str) -> Iterator[str]:
-    """A database with nothing in it, not even the schema."""
+    """An empty database without the schema."""
     with _database(postgres, "template0") as url:
         yield url
 
 
 @pytest.fixture
 def database_url(postgres: str) -> Iterator[str]:
-    """A database of one's own."""
+    """A database for one test."""
     with _database(postgres) as url:
         yield url
 
 
 @pytest.fixture
 def another_database_url(postgres: str) -> Iterator[str]:
-    """A second one beside it, with nothing in it."""
+    """A second, empty database for the test."""
     with _database(postgres, "template0") as url:
         yield url
 
@@ -149,9 +149,9 @@ class _database:
 
 @pytest.fixture
 def read_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Files are read by the same code in this process, as starting one that is limited takes longer than most tests.
+    """Parse files in the test process: starting a sandboxed process takes longer than most tests.
 
-    Those of the reader, of servers that are processes of their own and of everything hostile have it read where it always is.
+    Tests of the reader, of server processes and of hostile files do not use this fixture.
     """
     from tests.reading import read_in_this_process
 
@@ -160,7 +160,7 @@ def read_here(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def open_pincite(database_url: str, tmp_path: Path, read_here: None) -> Callable[..., Any]:
-    """Opens engines on one fresh database, with the shipped fake embedder unless told otherwise."""
+    """Opens engines on one fresh database; by default with the scripted embedder."""
     from pincite.engine.app import AsyncPincite
 
     @asynccontextmanager
@@ -180,5 +180,5 @@ def open_pincite(database_url: str, tmp_path: Path, read_here: None) -> Callable
 
 @pytest.fixture
 def run_async() -> Callable[[Coroutine[Any, Any, T]], T]:
-    """Runs a coroutine to its end."""
+    """Run a coroutine to its end."""
     return asyncio.run

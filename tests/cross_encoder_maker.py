@@ -1,4 +1,4 @@
-"""Writes a tiny cross-encoder: it scores a pair by the words that question and passage share."""
+"""Writes a tiny cross-encoder that scores a pair by the words that question and passage share."""
 
 import json
 from pathlib import Path
@@ -20,7 +20,7 @@ INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 def make_cross_encoder(
     folder: Path, *, logits: int = 1, inputs: tuple[str, ...] = INPUTS, infinite: bool = False, **config: Any
 ) -> str:
-    """A folder as models are published; `logits` is how many numbers the model gives for a pair."""
+    """Write a model folder as models are published; `logits` is the number of outputs per pair."""
     folder.mkdir(parents=True, exist_ok=True)
     _tokenizer().save(str(folder / "tokenizer.json"))
     onnx.save(_model(logits, inputs, infinite), folder / "model.onnx")
@@ -43,7 +43,7 @@ def _tokenizer() -> Tokenizer:
 
 
 def _model(logits: int, inputs: tuple[str, ...], infinite: bool) -> onnx.ModelProto:
-    """How many pairs of places, one in the question and one in the passage, hold the same known word."""
+    """Count the pairs of positions, in the question and the passage, that hold the same known word."""
     node = helper.make_node
     nodes = [
         node("Unsqueeze", ["input_ids", "last"], ["down"]),
@@ -62,13 +62,17 @@ def _model(logits: int, inputs: tuple[str, ...], infinite: bool) -> onnx.ModelPr
         node("Unsqueeze", ["flat", "middle"], ["one"]),
         node("Sub", ["one", "shift"], ["logit"]),
         node("Sub", ["zero", "logit"], ["opposite"]),
-        *([node("Div", ["logit", "zero"], ["last_logit"])] if infinite else [node("Identity", ["logit"], ["last_logit"])]),
+        node("Div", ["logit", "zero"], ["last_logit"]) if infinite else node("Identity", ["logit"], ["last_logit"]),
         node("Concat", [*["opposite"] * (logits - 1), "last_logit"], ["logits"], axis=1),
-    ]  # fmt: skip
+    ]
     constants = {
-        "last": np.array([-1]), "middle": np.array([1]), "known": np.array(len(SPECIAL)), "places": np.array([1, 2]),
-        "shift": np.array(1.5, np.float32), "zero": np.array(0, np.float32),
-    }  # fmt: skip
+        "last": np.array([-1]),
+        "middle": np.array([1]),
+        "known": np.array(len(SPECIAL)),
+        "places": np.array([1, 2]),
+        "shift": np.array(1.5, np.float32),
+        "zero": np.array(0, np.float32),
+    }
     graph = helper.make_graph(
         nodes,
         "overlap",

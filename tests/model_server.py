@@ -1,4 +1,4 @@
-"""A model server in a thread that speaks every provider's language and sends exactly the bytes a test wants."""
+"""A model server in a thread that sends exactly the bytes a test defines, for any provider's protocol."""
 
 import hashlib
 import json
@@ -13,7 +13,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Reply:
-    """What is sent: `pieces` of bytes as they are; then the end, or nothing more (`hangs`), or a cut connection."""
+    """A reply: `pieces` of bytes, and then the end, silence (`hangs`), or a closed connection."""
 
     pieces: Sequence[bytes] = ()
     status: int = 200
@@ -69,7 +69,7 @@ def vector_of(text: str, dimensions: int) -> list[float]:
 
 
 class ModelServer:
-    """What it says by path, what it was asked, and whether anybody left before the end."""
+    """The replies by path, the requests received, and whether a client disconnected early."""
 
     def __init__(self, *words: str) -> None:
         self.replies: dict[str, Reply | Callable[[dict[str, Any]], Reply]] = {
@@ -88,11 +88,11 @@ class ModelServer:
         self.url = ""
 
     def says(self, path: str, *pieces: bytes, **more: Any) -> None:
-        """Send these bytes from now on."""
+        """Set the reply of a path."""
         self.replies[path] = Reply(pieces, **more)
 
     def calls(self, path: str) -> int:
-        """How often something was asked for."""
+        """Return the number of requests for a path."""
         return sum(asked == path for asked, _, _ in self.requests)
 
     @staticmethod
@@ -106,7 +106,7 @@ class ModelServer:
 
 @contextmanager
 def model_server(*words: str) -> Iterator[ModelServer]:
-    """A server on a free port for as long as the block lasts; its `url` has no path."""
+    """Run a server on a free port for the duration of the block; its `url` has no path."""
     model = ModelServer(*words)
 
     class Handler(BaseHTTPRequestHandler):
@@ -141,7 +141,7 @@ def model_server(*words: str) -> Iterator[ModelServer]:
             self.close_connection = True
 
         def log_message(self, *_: Any) -> None:
-            """Quiet."""
+            """Log nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True

@@ -1,4 +1,4 @@
-"""Writes small Office files by hand, for tests: archives of XML parts, as odd as a test wants them."""
+"""Writes small Office files for tests: archives of XML parts, valid or malformed."""
 
 import io
 import zipfile
@@ -18,11 +18,11 @@ _NAMESPACES = (
 )
 _KIND = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 Relation = tuple[str, str]
-"""Kind and target; targets that begin with a scheme lead outside."""
+"""Kind and target of a relationship; a target with a scheme is external."""
 
 
 def make_zip(parts: Mapping[str, str | bytes], packed: int = zipfile.ZIP_DEFLATED) -> bytes:
-    """An archive of these parts."""
+    """Return an archive of these parts."""
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w", packed) as archive:
         for name, content in parts.items():
@@ -31,10 +31,13 @@ def make_zip(parts: Mapping[str, str | bytes], packed: int = zipfile.ZIP_DEFLATE
 
 
 def relations(found: Mapping[str, Relation]) -> str:
-    """The part that says what another refers to."""
-    outside = ' TargetMode="External"'
+    """Return the relationships part of another part."""
+
+    def mode(target: str) -> str:
+        return ' TargetMode="External"' if ":" in target else ""
+
     lines = "".join(
-        f'<Relationship Id="{name}" Type="{_KIND}/{kind}" Target={quoteattr(target)}{outside if ":" in target else ""}/>'
+        f'<Relationship Id="{name}" Type="{_KIND}/{kind}" Target={quoteattr(target)}{mode(target)}/>'
         for name, (kind, target) in found.items()
     )
     return (
@@ -43,14 +46,14 @@ def relations(found: Mapping[str, Relation]) -> str:
 
 
 def element(name: str, inner: str, attributes: str = "") -> str:
-    """An element with all namespaces at hand."""
+    """Return an element with all namespaces declared."""
     return f"<{name} {_NAMESPACES} {attributes}>{inner}</{name}>"
 
 
 def make_docx(
     body: str, *, parts: Mapping[str, str] | None = None, links: Mapping[str, Relation] | None = None, core: str = ""
 ) -> bytes:
-    """A Word document with this body; `parts` are those beside it by kind, such as `styles`, by their inner XML."""
+    """Return a Word document with this body; `parts` maps further parts, such as `styles`, to their inner XML."""
     roots = {"styles": "w:styles", "numbering": "w:numbering", "footnotes": "w:footnotes", "endnotes": "w:endnotes"}
     found = dict(links or {}) | {kind: (kind, f"{kind}.xml") for kind in parts or {}}
     files: dict[str, str | bytes] = {
@@ -71,18 +74,24 @@ def p(text: str, properties: str = "") -> str:
 
 def make_xlsx(sheet: str, *, styles: str = "", strings: str = "", workbook: str = "") -> bytes:
     """A workbook of one sheet with this XML inside."""
-    return make_zip({
-        "_rels/.rels": relations({"a": ("officeDocument", "xl/workbook.xml")}),
-        "xl/workbook.xml": element("workbook", f'{workbook}<sheets><sheet name="One" sheetId="1" r:id="s"/></sheets>'),
-        "xl/_rels/workbook.xml.rels": relations({
-            "s": ("worksheet", "/xl/worksheets/sheet1.xml"),
-            "t": ("styles", "styles.xml"),
-            "u": ("sharedStrings", "sharedStrings.xml"),
-        }),
-        "xl/worksheets/sheet1.xml": element("worksheet", sheet),
-        "xl/styles.xml": element("styleSheet", styles),
-        "xl/sharedStrings.xml": element("sst", strings),
-    })  # fmt: skip
+    return make_zip(
+        {
+            "_rels/.rels": relations({"a": ("officeDocument", "xl/workbook.xml")}),
+            "xl/workbook.xml": element(
+                "workbook", f'{workbook}<sheets><sheet name="One" sheetId="1" r:id="s"/></sheets>'
+            ),
+            "xl/_rels/workbook.xml.rels": relations(
+                {
+                    "s": ("worksheet", "/xl/worksheets/sheet1.xml"),
+                    "t": ("styles", "styles.xml"),
+                    "u": ("sharedStrings", "sharedStrings.xml"),
+                }
+            ),
+            "xl/worksheets/sheet1.xml": element("worksheet", sheet),
+            "xl/styles.xml": element("styleSheet", styles),
+            "xl/sharedStrings.xml": element("sst", strings),
+        }
+    )
 
 
 def make_pptx(texts: Sequence[str]) -> bytes:
@@ -90,12 +99,16 @@ def make_pptx(texts: Sequence[str]) -> bytes:
     shape = "<p:sp><p:nvSpPr><p:nvPr/></p:nvSpPr><p:txBody><a:p><a:r><a:t>{}</a:t></a:r></a:p></p:txBody></p:sp>"
     slides = {f"s{number}": ("slide", f"slide{number}.xml") for number in range(len(texts))}
     listed = "".join(f'<p:sldId id="{number}" r:id="s{number}"/>' for number in range(len(texts)))
-    return make_zip({
-        "_rels/.rels": relations({"a": ("officeDocument", "ppt/presentation.xml")}),
-        "ppt/presentation.xml": element("p:presentation", f"<p:sldIdLst>{listed}</p:sldIdLst>"),
-        "ppt/_rels/presentation.xml.rels": relations(slides),
-        **{
-            f"ppt/slide{number}.xml": element("p:sld", f"<p:cSld><p:spTree>{shape.format(text)}</p:spTree></p:cSld>")
-            for number, text in enumerate(texts)
-        },
-    })  # fmt: skip
+    return make_zip(
+        {
+            "_rels/.rels": relations({"a": ("officeDocument", "ppt/presentation.xml")}),
+            "ppt/presentation.xml": element("p:presentation", f"<p:sldIdLst>{listed}</p:sldIdLst>"),
+            "ppt/_rels/presentation.xml.rels": relations(slides),
+            **{
+                f"ppt/slide{number}.xml": element(
+                    "p:sld", f"<p:cSld><p:spTree>{shape.format(text)}</p:spTree></p:cSld>"
+                )
+                for number, text in enumerate(texts)
+            },
+        }
+    )

@@ -1,4 +1,4 @@
-"""A small OpenID Connect provider in a thread: it lets everybody in as whoever the test says, and can be told to cheat."""
+"""A small OpenID Connect provider in a thread; a test chooses the user it reports, and can make it misbehave."""
 
 import base64
 import hashlib
@@ -35,7 +35,7 @@ KEYS = [
 
 @dataclass
 class OidcProvider:
-    """What it says and does; a test changes it as it likes."""
+    """The provider's state; tests change it."""
 
     url: str = ""
     claims: dict[str, Any] = field(default_factory=lambda: {"sub": "s-1", "preferred_username": "anna"})
@@ -48,13 +48,16 @@ class OidcProvider:
 
     def described(self) -> dict[str, Any]:
         return {
-            "issuer": self.url, "authorization_endpoint": f"{self.url}/authorize",
-            "token_endpoint": f"{self.url}/token", "jwks_uri": f"{self.url}/keys",
-            "token_endpoint_auth_methods_supported": list(self.methods), **self.discovery,
-        }  # fmt: skip
+            "issuer": self.url,
+            "authorization_endpoint": f"{self.url}/authorize",
+            "token_endpoint": f"{self.url}/token",
+            "jwks_uri": f"{self.url}/keys",
+            "token_endpoint_auth_methods_supported": list(self.methods),
+            **self.discovery,
+        }
 
     def authorize(self, query: Mapping[str, str]) -> str:
-        """Let whoever asks in at once: where their browser goes next."""
+        """Accept a login at once; return the URL the browser is redirected to."""
         assert (query["response_type"], query["client_id"]) == ("code", CLIENT)
         assert query["code_challenge_method"] == "S256"
         assert "openid" in query["scope"].split()
@@ -85,13 +88,13 @@ class OidcProvider:
 
 
 def signed(claims: dict[str, Any], key: Any = RSA_KEY, kid: str | None = "rsa-1", algorithm: str = "RS256") -> str:
-    """A token as an honest provider makes it."""
+    """Return a valid token."""
     return jwt.encode(claims, key, algorithm=algorithm, headers={"kid": kid} if kid else None)
 
 
 @contextmanager
 def provider() -> Iterator[OidcProvider]:
-    """Runs one until left."""
+    """Run a provider for the duration of the block."""
     told = OidcProvider()
 
     class Handler(BaseHTTPRequestHandler):

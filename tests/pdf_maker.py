@@ -1,4 +1,4 @@
-"""Writes small PDF files by hand, for tests: lines of text at any size and place, rules, links, notes, an outline."""
+"""Writes small PDF files for tests: text at any size and position, rules, links, notes, form fields, an outline."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ WIDTH, HEIGHT = 595, 842
 
 @dataclass(frozen=True)
 class Line:
-    """A line of text: its letters' size, the gap above it as a multiple of that size, and whether it runs upwards.
+    """A line of text: its font size, the gap above it as a multiple of that size, and whether it runs upwards.
 
     One with a `y`, in points from below, stands there and moves nothing else.
     """
@@ -24,7 +24,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Rule:
-    """A line drawn from one point to another, in points from below left."""
+    """A drawn line between two positions, in points from the lower left corner."""
 
     x0: float
     y0: float
@@ -34,7 +34,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Link:
-    """A rectangle that leads to an address."""
+    """A link rectangle with a URL."""
 
     uri: str
     x0: float
@@ -45,7 +45,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Note:
-    """Text that somebody put on the page afterwards."""
+    """A text annotation on the page."""
 
     text: str
     x: float
@@ -54,7 +54,7 @@ class Note:
 
 @dataclass(frozen=True)
 class Field:
-    """A field of a form, with its value as PDF writes it, such as `(Ida)` or `/Yes`."""
+    """A form field, with its value in PDF syntax, such as `(Ida)` or `/Yes`."""
 
     value: str
     x: float
@@ -64,7 +64,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Entry:
-    """An entry of the outline: the page, counted from 0, that it leads to."""
+    """An entry of the outline, with its page, counted from 0."""
 
     title: str
     page: int
@@ -75,10 +75,15 @@ Item = Line | Rule | Link | Note | Field | str
 
 
 def make_pdf(
-    pages: Sequence[Sequence[Item]], *, title: str = "", author: str = "", encrypted: bool = False,
-    rotate: int = 0, outline: Sequence[Entry] = (),
-) -> bytes:  # fmt: skip
-    """A PDF with these pages, each read from top to bottom. `encrypted` claims a password nobody knows."""
+    pages: Sequence[Sequence[Item]],
+    *,
+    title: str = "",
+    author: str = "",
+    encrypted: bool = False,
+    rotate: int = 0,
+    outline: Sequence[Entry] = (),
+) -> bytes:
+    """Return a PDF with these pages, each from top to bottom. `encrypted` declares an unknown password."""
     objects: list[bytes] = [b""] * (4 + 2 * len(pages))
     kids = " ".join(f"{5 + 2 * number} 0 R" for number in range(len(pages)))
     objects[1] = f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>".encode()
@@ -123,7 +128,7 @@ def _content(page: Sequence[Item]) -> bytes:
 
 
 def _annotation(item: Link | Note | Field, objects: list[bytes]) -> int:
-    """Adds a link, a note or a field; returns the number of its object."""
+    """Add a link, a note or a field; return the number of its object."""
     if isinstance(item, Link):
         about = f"/Subtype /Link /Rect [{item.x0} {item.y0} {item.x1} {item.y1}] /A << /S /URI /URI (".encode()
         about += _literal(item.uri) + b") >>"
@@ -138,7 +143,7 @@ def _annotation(item: Link | Note | Field, objects: list[bytes]) -> int:
 
 
 def _outline(entries: Sequence[Entry], objects: list[bytes]) -> bytes:
-    """Adds the outline; returns what the catalogue says of it."""
+    """Add the outline; return its entry of the catalogue."""
     if not entries:
         return b""
     root = len(objects) + 1
@@ -166,7 +171,7 @@ def _outline(entries: Sequence[Entry], objects: list[bytes]) -> bytes:
 
 
 def _literal(text: str) -> bytes:
-    """Text as the inside of a PDF string, in WinAnsi."""
+    """Return text as the content of a PDF string, in WinAnsi."""
     return text.encode("cp1252").replace(b"\\", b"\\\\").replace(b"(", b"\\(").replace(b")", b"\\)")
 
 

@@ -1,4 +1,4 @@
-"""Draws pictures of text, for tests: as a camera or a scanner would have them."""
+"""Draws pictures of text for tests, as a camera or a scanner would record them."""
 
 import io
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 
 def draw(lines: Sequence[str], *, size: int = 28, turn: int = 0) -> Any:
-    """A picture with these lines, turned by so many degrees against the clock; the first line is a large one."""
+    """Return a picture with these lines, rotated counter-clockwise by `degrees`; the first line is large."""
     picture = Image.new("RGB", (60 + size * 16, 60 + 2 * size * (len(lines) + 1)), "white")
     pen = ImageDraw.Draw(picture)
     y = 30
@@ -20,7 +20,7 @@ def draw(lines: Sequence[str], *, size: int = 28, turn: int = 0) -> Any:
 
 
 def saved(picture: Any, kind: str = "PNG", more: Sequence[Any] = ()) -> bytes:
-    """The picture as a file of this kind, with further pages if there are any."""
+    """Return the picture as a file of this type, with any further pages."""
     out = io.BytesIO()
     options = {"save_all": True, "append_images": list(more)} if more else {}
     picture.save(out, kind, **options)

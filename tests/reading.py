@@ -1,4 +1,4 @@
-"""Reads files in this process, as starting one that is limited takes longer than most tests."""
+"""Parses files in the test process: starting a sandboxed process takes longer than most tests."""
 
 import asyncio
 import json
@@ -12,7 +12,7 @@ from pincite.ingest.read.parse_and_chunk import Prepared, from_json, parse_and_c
 
 
 def read_in_this_process(patch: pytest.MonkeyPatch) -> None:
-    """Have every reader do so, by the same code."""
+    """Make every reader parse in this process, with the same code."""
     patch.setattr(reader_pool.Reader, "read", _read)
 
 

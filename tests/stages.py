@@ -1,4 +1,4 @@
-"""The stages of a question, read from the code: whatever `run.step`, `run.attempt` or `run.finish` runs."""
+"""Finds the stages of a question in the code: the functions that `run.step`, `run.attempt` or `run.finish` run."""
 
 import ast
 from collections.abc import Iterator
@@ -7,18 +7,18 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent / "pincite"
 RUNNERS = {"step": 0, "finish": 0, "attempt": 1}
-"""Methods of `Run` that run a stage, and which argument the stage is."""
+"""Methods of `Run` that run a stage, and the position of the stage among their arguments."""
 
 
 def names_in(node: ast.AST) -> set[str]:
-    """The names that an argument may stand for: one, or those of a conditional expression."""
+    """Return the names of an argument: one, or both of a conditional expression."""
     if isinstance(node, ast.IfExp):
         return names_in(node.body) | names_in(node.orelse)
     return {node.id} if isinstance(node, ast.Name) else set()
 
 
 def run_by(tree: ast.AST) -> Iterator[str]:
-    """The names of the stages that a piece of code runs."""
+    """Return the names of the stages that a syntax tree runs."""
     for node in ast.walk(tree):
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in RUNNERS):
             continue
@@ -29,7 +29,7 @@ def run_by(tree: ast.AST) -> Iterator[str]:
 
 @cache
 def stages() -> dict[str, str]:
-    """Every stage by name, with the module that defines it."""
+    """Return every stage by name, with the module that defines it."""
     trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(ROOT.rglob("*.py"))}
     run = {name for tree in trees.values() for name in run_by(tree)}
     return {

@@ -1,4 +1,4 @@
-"""A real HTTP server that speaks like an OpenAI-style one, as told by the test."""
+"""An OpenAI-compatible HTTP server with scripted replies."""
 
 import json
 import threading
@@ -10,7 +10,7 @@ from typing import Any
 
 
 class Stub:
-    """What to answer, and what was asked."""
+    """The reply to send, and the requests received."""
 
     def __init__(self) -> None:
         self.status = 200
@@ -21,7 +21,7 @@ class Stub:
         self.url = ""
 
     def says(self, *words: str, finish: str | None = "stop") -> None:
-        """A completion stream of these words."""
+        """Return a completion stream of these words."""
         self.events = [json.dumps({"model": "stub-1", "choices": [{"delta": {"content": word}}]}) for word in words]
         if finish:
             self.events.append(json.dumps({"model": "stub-1", "choices": [{"delta": {}, "finish_reason": finish}]}))
@@ -31,7 +31,7 @@ class Stub:
 
 @contextmanager
 def stub_server() -> Iterator[Stub]:
-    """A server on a free port for as long as the block lasts."""
+    """Run a server on a free port for the duration of the block."""
     stub = Stub()
 
     class Handler(BaseHTTPRequestHandler):
@@ -55,7 +55,7 @@ def stub_server() -> Iterator[Stub]:
                 stub.closed_early.set()
 
         def log_message(self, *_: Any) -> None:
-            """Quiet."""
+            """Log nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     stub.url = f"http://127.0.0.1:{server.server_port}/v1"

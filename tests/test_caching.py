@@ -1,4 +1,4 @@
-"""Answers given again, through the engine: to whom, until when, and never from what is gone."""
+"""Cached answers through the engine: who gets them, when they expire, and that removed documents invalidate them."""
 
 import asyncio
 from collections.abc import Callable
@@ -43,7 +43,7 @@ async def rows(pincite: AsyncPincite) -> list[Any]:
         ).fetchall()
 
 
-def test_the_second_answer_is_the_first_with_ids_of_its_own(open_pincite: Open, tmp_path: Path) -> None:
+def test_a_cached_answer_equals_the_first_with_new_ids(open_pincite: Open, tmp_path: Path) -> None:
     async def main() -> None:
         async with open_pincite() as pincite:
             await add(pincite, tmp_path / "leave.md")
@@ -71,9 +71,7 @@ def test_the_second_answer_is_the_first_with_ids_of_its_own(open_pincite: Open, 
     asyncio.run(main())
 
 
-def test_the_same_in_other_words_is_answered_again_and_another_question_is_not(
-    open_pincite: Open, tmp_path: Path
-) -> None:
+def test_a_paraphrase_is_a_cache_hit_and_another_question_is_not(open_pincite: Open, tmp_path: Path) -> None:
     async def main() -> None:
         async with open_pincite(cache__recall_threshold=0.3) as pincite:  # the fake embedder counts every word alike
             await add(pincite, tmp_path / "leave.md", LEAVE + "Days of 2024 expire on 31 March 2025.\n")
@@ -92,7 +90,7 @@ def test_the_same_in_other_words_is_answered_again_and_another_question_is_not(
     asyncio.run(main())
 
 
-def test_a_hit_goes_into_the_history_of_its_own_session(open_pincite: Open, tmp_path: Path) -> None:
+def test_a_cache_hit_is_saved_in_its_own_session(open_pincite: Open, tmp_path: Path) -> None:
     async def main() -> None:
         async with open_pincite() as pincite:
             await add(pincite, tmp_path / "leave.md")
@@ -121,7 +119,7 @@ async def person(pincite: AsyncPincite, name: str, *groups: str) -> Caller:
 
 
 def probes() -> list[str]:
-    """The question in sixty ways, all of which its asker would be given the answer for."""
+    """Return sixty paraphrases of the question, all of which are cache hits for the user who asked it."""
     starts = ("", "Please ", "Tell me: ", "Could you tell me ", "Hi, ", "Do you know ", "I would like to know: ")
     ends = ("?", "", "??", "? Thanks!")
     cases: tuple[Callable[[str], str], ...] = (str, str.lower, str.upper)
@@ -129,9 +127,9 @@ def probes() -> list[str]:
     return [case(f"{start}{bare}{end}") for start in starts for end in ends for case in cases][:60]
 
 
-def test_nobody_is_answered_with_what_another_was_told_whatever_they_share(open_pincite: Open, tmp_path: Path) -> None:
+def test_no_user_gets_a_cached_answer_of_another(open_pincite: Open, tmp_path: Path) -> None:
     async def given_by(pincite: AsyncPincite, caller: Caller, probe: str) -> str:
-        """The trace of the answer that was given: of this request, or of the one that it repeats."""
+        """Return the trace of the answer: of this request, or of the cached one."""
         answer = await pincite.ask(probe, caller=caller)
         assert answer.sources
         trace = await pincite.services.traces.get(await pincite.scope(caller), answer.metadata.trace_id)
@@ -152,7 +150,7 @@ def test_nobody_is_answered_with_what_another_was_told_whatever_they_share(open_
     asyncio.run(main())
 
 
-def test_a_probe_meets_the_same_work_whether_others_asked_or_not(open_pincite: Open, tmp_path: Path) -> None:
+def test_a_lookup_does_the_same_work_whether_others_asked_or_not(open_pincite: Open, tmp_path: Path) -> None:
     async def spans_of(pincite: AsyncPincite, caller: Caller) -> list[tuple[str, Any]]:
         answer = await pincite.ask(ASKED, caller=caller)
         trace = await pincite.services.traces.get(await pincite.scope(caller), answer.metadata.trace_id)
@@ -172,7 +170,7 @@ def test_a_probe_meets_the_same_work_whether_others_asked_or_not(open_pincite: O
     asyncio.run(main())
 
 
-def test_whoever_may_read_something_else_now_is_answered_anew(open_pincite: Open, tmp_path: Path) -> None:
+def test_changed_permissions_invalidate_cached_answers(open_pincite: Open, tmp_path: Path) -> None:
     async def main() -> None:
         async with open_pincite() as pincite:
             await pincite.services.users.add_group("local", "staff")
@@ -193,7 +191,7 @@ def test_whoever_may_read_something_else_now_is_answered_anew(open_pincite: Open
     asyncio.run(main())
 
 
-def test_somebody_who_is_suspended_has_no_answers(open_pincite: Open, tmp_path: Path) -> None:
+def test_a_suspended_user_has_no_cached_answers(open_pincite: Open, tmp_path: Path) -> None:
     async def main() -> None:
         async with open_pincite() as pincite:
             anna = await person(pincite, "anna")
@@ -246,7 +244,7 @@ async def write_a_prompt(pincite: AsyncPincite, _tmp_path: Path, _document: str)
 
 
 @pytest.mark.parametrize("change", [update, another, retitle, move, reindex, set_top_k, label, write_a_prompt])
-def test_a_change_of_what_an_answer_depends_on_makes_it_anew(
+def test_a_change_of_what_an_answer_depends_on_invalidates_it(
     open_pincite: Open, tmp_path: Path, change: Callable[[AsyncPincite, Path, str], Any]
 ) -> None:
     async def main() -> None:
@@ -262,7 +260,7 @@ def test_a_change_of_what_an_answer_depends_on_makes_it_anew(
     asyncio.run(main())
 
 
-def test_another_index_is_another_state(open_pincite: Open, tmp_path: Path) -> None:
+def test_a_switched_index_invalidates_cached_answers(open_pincite: Open, tmp_path: Path) -> None:
     async def main() -> None:
         async with open_pincite() as pincite:
             await add(pincite, tmp_path / "leave.md")
@@ -270,21 +268,27 @@ def test_another_index_is_another_state(open_pincite: Open, tmp_path: Path) -> N
             await pincite.services.live_settings.set({"chunking.size": 60}, LOCAL)
             assert cached(await pincite.ask(ASKED))  # nothing is searched otherwise yet
             await pincite.admin.reindex()
-            while (await pincite.services.index_switch.standing()).building:
+            while (await pincite.services.index_switch.status()).building:
                 await asyncio.sleep(0.05)
             assert not cached(await pincite.ask(ASKED))
 
     asyncio.run(main())
 
 
-def test_other_wishes_get_answers_of_their_own(open_pincite: Open, tmp_path: Path) -> None:
+def test_other_options_get_separate_cached_answers(open_pincite: Open, tmp_path: Path) -> None:
     asked = Question(ASKED)
     wishes = [
-        asked, replace(asked, top_k=3), replace(asked, strategy="lexical_only"), replace(asked, alpha=0.1),
-        replace(asked, filters=Filters(tags=("hr",))), replace(asked, levels=(1,)), replace(asked, min_score=0.01),
-        replace(asked, sampling=Sampling(max_tokens=50)), replace(asked, sampling=Sampling(system_prompt="Be brief.")),
+        asked,
+        replace(asked, top_k=3),
+        replace(asked, strategy="lexical_only"),
+        replace(asked, alpha=0.1),
+        replace(asked, filters=Filters(tags=("hr",))),
+        replace(asked, levels=(1,)),
+        replace(asked, min_score=0.01),
+        replace(asked, sampling=Sampling(max_tokens=50)),
+        replace(asked, sampling=Sampling(system_prompt="Be brief.")),
         replace(asked, changes=(("rag.verification_enabled", False),)),
-    ]  # fmt: skip
+    ]
 
     async def main() -> None:
         async with open_pincite() as pincite:
@@ -296,7 +300,7 @@ def test_other_wishes_get_answers_of_their_own(open_pincite: Open, tmp_path: Pat
     asyncio.run(main())
 
 
-def test_an_answer_is_too_old_after_its_time_by_the_clock_of_the_database(open_pincite: Open, tmp_path: Path) -> None:
+def test_a_cached_answer_expires_by_the_clock_of_the_database(open_pincite: Open, tmp_path: Path) -> None:
     async def age(pincite: AsyncPincite, created: str, expires: str) -> None:
         async with pincite.services.database.administrator() as admin:
             await admin.execute(
@@ -320,7 +324,7 @@ def test_an_answer_is_too_old_after_its_time_by_the_clock_of_the_database(open_p
     asyncio.run(main())
 
 
-def test_the_oldest_answers_give_way(open_pincite: Open, tmp_path: Path) -> None:
+def test_the_oldest_cached_answers_are_evicted(open_pincite: Open, tmp_path: Path) -> None:
     questions = [f"When do unused days of {kind} leave expire?" for kind in ("annual", "sick", "special", "parental")]
 
     async def main() -> None:
@@ -342,7 +346,7 @@ def test_the_oldest_answers_give_way(open_pincite: Open, tmp_path: Path) -> None
 # --- what is gone, and what never comes in ---------------------------------------------------------------------
 
 
-def test_removing_a_document_removes_what_anybody_was_told_from_it(open_pincite: Open, tmp_path: Path) -> None:
+def test_removing_a_document_removes_cached_answers_of_all_users(open_pincite: Open, tmp_path: Path) -> None:
     async def main() -> None:
         async with open_pincite() as pincite:
             anna = await person(pincite, "anna")
@@ -360,7 +364,7 @@ def test_removing_a_document_removes_what_anybody_was_told_from_it(open_pincite:
 
 
 @pytest.mark.parametrize("change", [update, another])
-def test_what_changed_while_an_answer_was_written_keeps_it_out(
+def test_an_answer_is_not_cached_if_documents_changed_meanwhile(
     open_pincite: Open,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -369,7 +373,7 @@ def test_what_changed_while_an_answer_was_written_keeps_it_out(
     async def main() -> None:
         async with open_pincite() as pincite:
             document = await add(pincite, tmp_path / "leave.md")
-            keep = pincite.services.answer_cache.keep
+            keep = pincite.services.answer_cache.save
 
             async def too_late(*given: Any) -> bool:
                 await change(pincite, tmp_path, document.id)
@@ -377,16 +381,14 @@ def test_what_changed_while_an_answer_was_written_keeps_it_out(
                 assert kept is False
                 return kept
 
-            monkeypatch.setattr(pincite.services.answer_cache, "keep", too_late)
+            monkeypatch.setattr(pincite.services.answer_cache, "save", too_late)
             await pincite.ask(ASKED)
             assert await rows(pincite) == []
 
     asyncio.run(main())
 
 
-def test_a_removal_waits_for_an_answer_that_is_being_kept_and_takes_it_along(
-    open_pincite: Open, tmp_path: Path
-) -> None:
+def test_a_removal_waits_for_an_answer_being_cached_and_deletes_it(open_pincite: Open, tmp_path: Path) -> None:
     async def main() -> None:
         async with open_pincite() as pincite:
             for number in range(5):
@@ -400,7 +402,7 @@ def test_a_removal_waits_for_an_answer_that_is_being_kept_and_takes_it_along(
     asyncio.run(main())
 
 
-def test_what_is_not_whole_or_not_usual_is_never_kept(open_pincite: Open, tmp_path: Path) -> None:
+def test_incomplete_or_unusual_answers_are_never_cached(open_pincite: Open, tmp_path: Path) -> None:
     asked = Question(ASKED)
     never = {
         "fresh": replace(asked, fresh=True),
@@ -425,7 +427,7 @@ def test_what_is_not_whole_or_not_usual_is_never_kept(open_pincite: Open, tmp_pa
 @pytest.mark.parametrize(
     "options", [{"llm.provider": "scripted"}, {"embedding.provider": "scripted", "cache.enabled": False}]
 )
-def test_a_cut_answer_is_never_kept_nor_any_where_the_cache_is_off(
+def test_nothing_is_cached_if_an_answer_is_cut_off_or_the_cache_is_disabled(
     open_pincite: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
 ) -> None:
     async def cut(_self: ScriptedLLM, _prompt: Any) -> Any:
@@ -443,7 +445,7 @@ def test_a_cut_answer_is_never_kept_nor_any_where_the_cache_is_off(
     asyncio.run(main())
 
 
-def test_what_a_model_wrote_in_a_conversation_stays_in_it(open_pincite: Open, tmp_path: Path) -> None:
+def test_answers_of_a_model_in_a_conversation_are_not_cached(open_pincite: Open, tmp_path: Path) -> None:
     async def main() -> None:
         async with open_pincite(llm__provider="scripted") as pincite:
             await add(pincite, tmp_path / "leave.md")
@@ -462,7 +464,7 @@ def test_what_a_model_wrote_in_a_conversation_stays_in_it(open_pincite: Open, tm
 # --- faults ----------------------------------------------------------------------------------------------------
 
 
-def test_many_who_ask_at_once_are_all_answered_and_the_limit_holds(open_pincite: Open, tmp_path: Path) -> None:
+def test_concurrent_questions_are_all_answered_within_the_cache_limit(open_pincite: Open, tmp_path: Path) -> None:
     async def main() -> None:
         async with open_pincite(cache__max_entries=5) as pincite:
             await add(pincite, tmp_path / "leave.md")
@@ -484,7 +486,7 @@ async def gone(_pincite: AsyncPincite, admin: Any) -> None:
 
 
 @pytest.mark.parametrize("fault", [held, gone])
-def test_answers_go_on_without_the_table_and_say_so(
+def test_answers_continue_without_the_cache_table_and_report_it(
     open_pincite: Open, tmp_path: Path, fault: Callable[[AsyncPincite, Any], Any]
 ) -> None:
     async def main() -> None:
@@ -500,7 +502,7 @@ def test_answers_go_on_without_the_table_and_say_so(
     asyncio.run(main())
 
 
-def test_an_answer_whose_bytes_changed_is_not_given(open_pincite: Open, tmp_path: Path) -> None:
+def test_a_corrupt_cached_answer_is_not_returned(open_pincite: Open, tmp_path: Path) -> None:
     async def main() -> None:
         async with open_pincite() as pincite:
             await add(pincite, tmp_path / "leave.md")

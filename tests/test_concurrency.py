@@ -10,7 +10,7 @@ from pincite.concurrency import Batcher, cancel_and_wait
 from pincite.errors import StoreDown
 
 
-def test_a_task_that_swallows_a_cancellation_ends_all_the_same() -> None:
+def test_a_task_that_swallows_a_cancellation_is_cancelled_again() -> None:
     swallowed = 0
 
     async def stubborn() -> None:
@@ -30,7 +30,7 @@ def test_a_task_that_swallows_a_cancellation_ends_all_the_same() -> None:
     assert swallowed == 1
 
 
-def test_one_that_failed_is_over_and_nothing_is_raised() -> None:
+def test_the_error_of_a_cancelled_task_is_not_raised() -> None:
     async def failing() -> None:
         raise ValueError
 
@@ -43,9 +43,9 @@ def test_one_that_failed_is_over_and_nothing_is_raised() -> None:
     assert asyncio.run(go())
 
 
-def test_what_a_task_had_in_hand_goes_with_it_though_somebody_keeps_the_task() -> None:
+def test_objects_of_an_ended_task_are_released() -> None:
     class Held:
-        """Something that is let go of when nobody holds it."""
+        """An object that is garbage-collected when no reference is left."""
 
     async def holding(seen: list[weakref.ref[Held]]) -> None:
         held = Held()
@@ -69,7 +69,7 @@ def test_what_a_task_had_in_hand_goes_with_it_though_somebody_keeps_the_task() -
 
 
 class Doubling:
-    """Doubles numbers, all that it is given at once; `wrong` fails, and `spoilt` fails for all in the same call."""
+    """Doubles a batch of numbers; `wrong` fails by itself, and `spoilt` fails the whole call."""
 
     def __init__(self) -> None:
         self.calls: list[list[int]] = []
@@ -86,7 +86,7 @@ class Doubling:
         return [KeyError("wrong") if number == 0 else 2 * number for number in numbers]
 
 
-def test_one_alone_is_answered_at_once() -> None:
+def test_a_single_item_is_processed_at_once() -> None:
     async def go() -> tuple[int, list[list[int]]]:
         call = Doubling()
         return await Batcher(call)(4), call.calls
@@ -94,11 +94,11 @@ def test_one_alone_is_answered_at_once() -> None:
     assert asyncio.run(go()) == (8, [[4]])
 
 
-def test_what_comes_while_a_call_is_under_way_is_the_next_call() -> None:
+def test_items_that_arrive_during_a_call_form_the_next_call() -> None:
     async def go() -> tuple[list[int], list[list[int]]]:
         call = Doubling()
         call.gate.clear()
-        together = Batcher(call, most=3)
+        together = Batcher(call, max_batch=3)
         first = asyncio.create_task(together(1))
         await asyncio.sleep(0.01)
         rest = [asyncio.create_task(together(number)) for number in (2, 3, 4, 5)]
@@ -109,7 +109,7 @@ def test_what_comes_while_a_call_is_under_way_is_the_next_call() -> None:
     assert asyncio.run(go()) == ([2, 4, 6, 8, 10], [[1], [2, 3, 4], [5]])
 
 
-def test_an_error_is_raised_where_it_was_asked_for() -> None:
+def test_an_error_is_raised_to_the_caller_of_its_item() -> None:
     async def go() -> list[object]:
         together = Batcher(Doubling())
         return await asyncio.gather(*map(together, (1, 0, 2)), return_exceptions=True)
@@ -118,7 +118,7 @@ def test_an_error_is_raised_where_it_was_asked_for() -> None:
     assert (one, two, type(wrong)) == (2, 4, KeyError)
 
 
-def test_a_call_that_fails_for_all_is_made_for_each() -> None:
+def test_a_failed_batch_is_retried_item_by_item() -> None:
     async def go() -> tuple[list[object], list[list[int]]]:
         call = Doubling()
         together = Batcher(call)
@@ -129,7 +129,7 @@ def test_a_call_that_fails_for_all_is_made_for_each() -> None:
     assert calls == [[1, 13, 2], [1], [13], [2]]
 
 
-def test_a_part_that_is_down_is_down_for_all_and_not_asked_again() -> None:
+def test_unavailable_fails_the_whole_batch_without_a_retry() -> None:
     async def go() -> tuple[list[object], list[list[int]]]:
         call = Doubling()
         together = Batcher(call)
@@ -140,7 +140,7 @@ def test_a_part_that_is_down_is_down_for_all_and_not_asked_again() -> None:
     assert calls == [[1, 7]]
 
 
-def test_who_left_is_not_asked_for_and_does_not_keep_the_others() -> None:
+def test_a_cancelled_caller_is_dropped_from_its_batch() -> None:
     async def go() -> tuple[int, list[list[int]]]:
         call = Doubling()
         call.gate.clear()

@@ -1,4 +1,4 @@
-"""Whole conversations: ten turns with pronouns, German and English, with a restart in the middle."""
+"""Conversations of ten turns with pronouns, in German and English, with a restart in the middle."""
 
 import asyncio
 import re
@@ -26,14 +26,14 @@ night. Engineers may open the spectrograph.
 """
 GERMAN_TEXT = """# Besucherabend
 
-Der Besucherabend findet im Sommer am Donnerstag statt. Im Winter findet der Besucherabend nicht statt. Der Besucherabend
-kostet 28 Franken. Für Kinder kostet der Besucherabend 14 Franken. Der Besucherabend fällt bei Sturm aus. Anmelden kann man
-sich für den Besucherabend im Büro.
+Der Besucherabend findet im Sommer am Donnerstag statt. Im Winter findet der Besucherabend nicht statt. Der
+Besucherabend kostet 28 Franken. Für Kinder kostet der Besucherabend 14 Franken. Der Besucherabend fällt bei Sturm aus.
+Anmelden kann man sich für den Besucherabend im Büro.
 
 # Schneefräse
 
-Die Schneefräse läuft ab 15 Uhr. Die Schneefräse steht in der Garage. Jonas Brückl bedient die Schneefräse. Die Schneefräse
-braucht Diesel.
+Die Schneefräse läuft ab 15 Uhr. Die Schneefräse steht in der Garage. Jonas Brückl bedient die Schneefräse. Die
+Schneefräse braucht Diesel.
 """
 
 ENGLISH = [
@@ -64,7 +64,7 @@ TALKS = {"english": (ENGLISH_TEXT, ENGLISH), "german": (GERMAN_TEXT, GERMAN)}
 
 
 async def talk(open_pincite: Any, tmp_path: Path, text: str, script: list[Any], **settings: Any) -> list[Answer]:
-    """Ask everything in one session; halfway another engine takes over."""
+    """Ask all questions in one session; the second half in another engine."""
     (tmp_path / "facts.md").write_text(text, encoding="utf-8")
     answers: list[Answer] = []
     async with open_pincite(**settings) as first:
@@ -92,7 +92,7 @@ def test_ten_turns_without_a_model(open_pincite: Callable[..., Any], tmp_path: P
 
 
 def telling(script: list[Any]) -> list[dict[str, str]]:
-    """Rewrites as told, and answers each question with its fact."""
+    """Rewrites questions as scripted, and answers each with its fact."""
     lines = []
     for asked, whole, fact in script:
         lines.append({"match": rf"Last question: {re.escape(asked)}\n", "say": whole or "must not be asked"})
@@ -119,7 +119,7 @@ def test_ten_turns_with_a_model(open_pincite: Callable[..., Any], tmp_path: Path
     assert said == [f"It is {fact}." for _, _, fact in script[:9]]
 
 
-def test_a_conversation_the_caller_keeps_is_understood_too(open_pincite: Callable[..., Any], tmp_path: Path) -> None:
+def test_a_conversation_sent_by_the_caller_is_used_too(open_pincite: Callable[..., Any], tmp_path: Path) -> None:
     async def go() -> None:
         (tmp_path / "facts.md").write_text(ENGLISH_TEXT, encoding="utf-8")
         async with open_pincite() as pincite:
@@ -133,7 +133,7 @@ def test_a_conversation_the_caller_keeps_is_understood_too(open_pincite: Callabl
     asyncio.run(go())
 
 
-def test_a_session_nobody_has_is_not_found(open_pincite: Callable[..., Any]) -> None:
+def test_an_unknown_session_is_not_found(open_pincite: Callable[..., Any]) -> None:
     async def go() -> None:
         async with open_pincite() as pincite:
             with pytest.raises(NotFound, match="no session 's_none'"):
@@ -142,7 +142,9 @@ def test_a_session_nobody_has_is_not_found(open_pincite: Callable[..., Any]) -> 
     asyncio.run(go())
 
 
-def test_removing_a_document_takes_it_out_of_the_conversation(open_pincite: Callable[..., Any], tmp_path: Path) -> None:
+def test_removing_a_document_removes_its_answers_from_conversations(
+    open_pincite: Callable[..., Any], tmp_path: Path
+) -> None:
     async def go() -> None:
         (tmp_path / "facts.md").write_text(ENGLISH_TEXT, encoding="utf-8")
         async with open_pincite() as pincite:

@@ -1,4 +1,4 @@
-"""What is not documented does not exist; what is documented is true."""
+"""The documentation is complete and matches the code."""
 
 import importlib.util
 import re
@@ -28,7 +28,7 @@ def maker(name: str) -> ModuleType:
 
 
 @pytest.mark.parametrize("name", ["make_settings", "make_commands", "make_levels"])
-def test_pages_made_from_the_code_are_fresh(name: str) -> None:
+def test_generated_pages_are_up_to_date(name: str) -> None:
     made = maker(name)
     assert made.PAGE.read_text(encoding="utf-8") == made.page(), f"run: python docs/{name}.py"
 
@@ -78,7 +78,7 @@ def test_commands_that_pages_name_exist(page: Path) -> None:
     assert set(re.findall(r"\./run ([a-z]+)", text)) <= offered
 
 
-def test_the_drawing_of_the_folders_is_the_listing() -> None:
+def test_the_documented_folders_exist() -> None:
     text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
     drawn = re.findall(r"^(│   )?[├└]── ([\w.]+)", text, re.MULTILINE)
     tops = [name for inner, name in drawn if not inner]
@@ -118,13 +118,17 @@ def test_the_answer_in_the_readme_is_what_the_demo_prints(tmp_path: Path) -> Non
     shown = (ROOT / "README.md").read_text(encoding="utf-8").split("```text\n")[1].split("```")[0]
     command = [sys.executable, "-c", "import sys; from pincite.cli import main; sys.exit(main())", "demo", "--once"]
     done = subprocess.run(
-        [*command, "--data", str(tmp_path / "data")], capture_output=True, text=True, check=True, timeout=100,
+        [*command, "--data", str(tmp_path / "data")],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=100,
         env={"PATH": "/usr/bin:/bin", "HOME": str(Path.home()), "COLUMNS": "80", "NO_COLOR": "1"},
-    )  # fmt: skip
+    )
     assert shown.strip() in done.stdout
 
 
-def test_every_test_that_the_security_page_names_is_there() -> None:
+def test_every_test_named_on_the_security_page_exists() -> None:
     page = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
     rows = [line for line in page.splitlines() if re.match(r"\| \d+ \|", line)]
     assert [int(row.split("|")[1]) for row in rows] == [*range(1, 63), *range(75, 82), 87, 88, 89, 97, 98, 99, 100]
@@ -139,7 +143,7 @@ def test_every_test_that_the_security_page_names_is_there() -> None:
     assert missing == []
 
 
-def test_the_page_of_designs_counts_its_statements_and_names_tests_that_are_there() -> None:
+def test_the_page_of_designs_counts_its_statements_and_names_existing_tests() -> None:
     page = (ROOT / "docs" / "seeds.md").read_text(encoding="utf-8")
     told = re.findall(r"^\| \[([\w-]+)\]\(#[\w-]+\) \| (\d+) \| (\d+) \| (\d+) \|$", page, re.MULTILINE)
     counted, missing = [], []

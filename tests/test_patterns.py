@@ -1,4 +1,4 @@
-"""Every pattern of the package against strings made to keep it busy: none may take long, however it is fed."""
+"""Every regular expression of the package on adversarial strings: none may take long."""
 
 import importlib
 import pkgutil
@@ -14,16 +14,16 @@ import pincite
 pytestmark = pytest.mark.slow
 LIMIT_S = 0.05
 LINE, TEXT = 2_000, 200
-"""How long a string is that a pattern must fit from its beginning, and one in which it may begin anywhere."""
+"""Lengths of the strings for patterns that match at the start, and for patterns that search."""
 FILLERS = (
-    "a", " ", "\n", "1", ".", "-", "=", "<", ">", "[", "]", "(", ")", "!", "`", "'", '"', "\\", "/", ":", "|", "*", "#", "~", "A", "ä", "。",
-    "a ", "a.", "1,", "[a", "a](", "<a=", "![", "a\n", "a=b ", "\\[", "all ",
+    "a", " ", "\n", "1", ".", "-", "=", "<", ">", "[", "]", "(", ")", "!", "`", "'", '"', "\\", "/", ":", "|", "*", "#",
+    "~", "A", "ä", "。", "a ", "a.", "1,", "[a", "a](", "<a=", "![", "a\n", "a=b ", "\\[", "all ",
 )  # fmt: skip
 
 
 @cache
 def compiled() -> dict[str, re.Pattern[str]]:
-    """Every pattern that stands in a module, alone or in something."""
+    """Return every compiled pattern of a module, also in containers."""
     found: dict[str, re.Pattern[str]] = {}
     for module in pkgutil.walk_packages(pincite.__path__, "pincite."):
         if module.name.endswith("__main__"):
@@ -49,13 +49,13 @@ def _patterns(value: object) -> Iterator[re.Pattern[str]]:
 
 
 def _openings(pattern: str) -> list[str]:
-    """What the pattern wants to see first: its own letters, so that a string gets past its beginning."""
+    """Return a prefix of the pattern's own literals, so that a string passes its beginning."""
     words = re.findall(r"[A-Za-z]{3,}|[<\[(!`|=:]+", re.sub(r"\\.|\(\?[a-z<!=:P]*", " ", pattern))
     return ["", *dict.fromkeys(words[:2])]
 
 
 def _spent(look: Callable[[str], object], text: str) -> float:
-    """The shortest of three: another process may have had the processor."""
+    """Return the shortest of three runs, since other processes may slow one down."""
     best = 1e9
     for _ in range(3):
         began = time.perf_counter()
@@ -66,12 +66,12 @@ def _spent(look: Callable[[str], object], text: str) -> float:
     return best
 
 
-def test_there_are_patterns_to_look_at() -> None:
+def test_patterns_are_found() -> None:
     assert len(compiled()) > 100
 
 
 @pytest.mark.parametrize("shard", range(4))
-def test_no_pattern_takes_long_on_any_string_made_for_it(shard: int) -> None:
+def test_no_pattern_takes_long_on_adversarial_strings(shard: int) -> None:
     slow: list[str] = []
     for pattern in list(compiled().values())[shard::4]:
         for opening in _openings(pattern.pattern):

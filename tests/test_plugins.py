@@ -7,16 +7,16 @@ from pincite.errors import SettingsError
 PROVIDERS = "pincite.providers"
 
 
-def test_the_name_is_the_file() -> None:
+def test_a_plugin_is_loaded_by_its_file_name() -> None:
     made = plugins.load(Embedder, PROVIDERS, "scripted", {"dimensions": 8, "something_else": 1})
     assert made.dimensions == 8
 
 
-def test_a_dotted_name_is_taken_as_it_is() -> None:
+def test_a_dotted_name_is_a_module_path() -> None:
     assert plugins.load(LLM, PROVIDERS, "pincite.providers.scripted", {}).name == "scripted"
 
 
-def test_what_the_engine_offers_is_handed_over() -> None:
+def test_offered_objects_are_passed_by_parameter_name() -> None:
     embedder = plugins.load(Embedder, PROVIDERS, "scripted", {})
     assert plugins.load(Reranker, PROVIDERS, "cosine", {}, embedder=embedder)
 
@@ -25,10 +25,10 @@ def test_what_the_engine_offers_is_handed_over() -> None:
     ("kind", "name", "message"),
     [
         (Embedder, "nope", "no embedder called 'nope'; there are: .*minilm.*scripted"),
-        (Reranker, "minilm", "'minilm' makes no reranker; these do: cosine"),
+        (Reranker, "minilm", "'minilm' provides no reranker; use one of: cosine"),
         (LLM, "no.such.package", "there is no llm called|needs the Python package"),
     ],
 )
-def test_a_wrong_name_says_which_there_are(kind: type, name: str, message: str) -> None:
+def test_the_error_of_a_wrong_name_lists_the_plugins(kind: type, name: str, message: str) -> None:
     with pytest.raises(SettingsError, match=message):
         plugins.load(kind, PROVIDERS, name, {})

@@ -1,4 +1,4 @@
-"""What becomes of passages between finding and answering, through the engine, the store and a model server."""
+"""Passages between retrieval and answer: through the engine, the store and a model server."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -26,7 +26,7 @@ NOTHING = {"rag.similarity_threshold": 0.0, "rag.verification_enabled": False}
 
 @pytest.fixture
 def asking(open_pincite: Callable[..., Any], tmp_path: Path, run_async: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the files and lets a coroutine ask."""
+    """Add the files and run a coroutine that asks."""
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)
 
@@ -50,7 +50,7 @@ def documents(found: Sequence[Any]) -> list[str]:
     return [one.document_name for one in found]
 
 
-def test_labels_reach_the_search_and_cost_what_the_settings_say(asking: Callable[..., Any]) -> None:
+def test_label_penalties_of_the_settings_apply_to_a_search(asking: Callable[..., Any]) -> None:
     async def ask(pincite: Any) -> None:
         hits = {hit.chunk.content_type: hit for hit in (await pincite.search(ASKED)).hits}
         for kind, amount in (("glossary", 0.3), ("contents", 0.5)):
@@ -63,7 +63,7 @@ def test_labels_reach_the_search_and_cost_what_the_settings_say(asking: Callable
     asking(ask)
 
 
-def test_equal_passages_appear_once_and_the_others_are_named(asking: Callable[..., Any]) -> None:
+def test_duplicates_are_removed_and_listed(asking: Callable[..., Any]) -> None:
     async def ask(pincite: Any) -> None:
         once = (await pincite.search(ASKED)).hits
         [(best, twin)] = [(hit.chunk, *hit.also_in) for hit in once if hit.also_in]
@@ -78,7 +78,7 @@ def test_equal_passages_appear_once_and_the_others_are_named(asking: Callable[..
     asking(ask)
 
 
-def test_a_request_changes_what_is_for_requests_and_nothing_else(asking: Callable[..., Any]) -> None:
+def test_a_request_can_change_only_request_settings(asking: Callable[..., Any]) -> None:
     async def ask(pincite: Any) -> None:
         with pytest.raises(Invalid, match=r"'llm\.base_url' is not a setting that a request can change"):
             await pincite.ask(with_changes(llm__base_url="http://example.org"))
@@ -103,7 +103,7 @@ def test_documents_are_expanded_where_the_request_says_so(asking: Callable[..., 
     asking(ask)
 
 
-def test_expansion_that_fails_is_left_out_and_said_to_be(asking: Callable[..., Any]) -> None:
+def test_a_failed_expansion_is_skipped_and_reported(asking: Callable[..., Any]) -> None:
     async def ask(pincite: Any) -> None:
         async def broken(*_: Any, **__: Any) -> list[Any]:
             raise ProviderError("no such luck")
@@ -115,7 +115,7 @@ def test_expansion_that_fails_is_left_out_and_said_to_be(asking: Callable[..., A
             made.within = broken
             return made
 
-        object.__setattr__(pincite, "_bench", _Bench(pincite.services.tools, fragile))
+        object.__setattr__(pincite, "_bench", _Tools(pincite.services.tools, fragile))
         answer = await pincite.ask(with_changes(rag__expansion__enabled=True))
         assert [(note.stage, note.reason) for note in answer.degraded] == [("document_expansion", "no such luck")]
         assert "Five vacation days" in answer.text
@@ -123,8 +123,8 @@ def test_expansion_that_fails_is_left_out_and_said_to_be(asking: Callable[..., A
     asking(ask)
 
 
-class _Bench:
-    """A workbench with another way to make an index."""
+class _Tools:
+    """Index tools that build another index."""
 
     def __init__(self, inner: Any, index: Callable[[Any], Any]) -> None:
         self._inner = inner
@@ -155,7 +155,7 @@ def test_the_model_verifies_all_passages_in_one_call(asking: Callable[..., Any])
         asking(ask, llm__base_url=stub.url)
 
 
-def test_without_a_model_the_rules_judge_and_that_is_said(asking: Callable[..., Any]) -> None:
+def test_without_a_model_rules_verify_passages_and_that_is_reported(asking: Callable[..., Any]) -> None:
     async def ask(pincite: Any) -> None:
         answer = await pincite.ask(with_changes(rag__verification_by="model"))
         assert [note.stage for note in answer.degraded] == ["model_verification"]
@@ -164,7 +164,7 @@ def test_without_a_model_the_rules_judge_and_that_is_said(asking: Callable[..., 
     asking(ask)
 
 
-def test_source_numbers_of_a_sandwich_are_those_of_the_prompt(asking: Callable[..., Any]) -> None:
+def test_source_numbers_follow_the_order_of_the_prompt(asking: Callable[..., Any]) -> None:
     with StubLLM(behaviour="echo") as stub:
 
         async def ask(pincite: Any) -> None:

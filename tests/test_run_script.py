@@ -1,4 +1,4 @@
-"""The repository's front: the `run` script, and the samples it shows."""
+"""The `run` script of the repository, and the sample documents."""
 
 import json
 import os
@@ -39,7 +39,7 @@ def write_tool(folder: Path, name: str, body: str) -> None:
 
 @pytest.fixture
 def tools(tmp_path: Path) -> Path:
-    """A PATH with the shell's everyday tools and nothing else: no Python, no pip, no uv."""
+    """A PATH with the usual shell tools only: no Python, no pip, no uv."""
     folder = tmp_path / "tools"
     folder.mkdir()
     for name in TOOLS.split():
@@ -50,7 +50,7 @@ def tools(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A checkout with a blank in its path that holds just what the script looks at."""
+    """A checkout with a space in its path, with only the files that the script reads."""
     folder = tmp_path / "my checkout"
     (folder / "benchmarks").mkdir(parents=True)
     shutil.copy(RUN, folder)
@@ -61,7 +61,7 @@ def checkout(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def machine(tools: Path, tmp_path: Path) -> Path:
-    """A PATH with this Python, and a uv that makes a bare environment and notes how it was called."""
+    """A PATH with this Python, and a fake uv that creates a bare environment and records its calls."""
     (tools / "python3").symlink_to(sys.executable)
     log, base = tmp_path / "uv.log", Path(sys.base_prefix) / "bin"
     write_tool(
@@ -84,7 +84,7 @@ def machine(tools: Path, tmp_path: Path) -> Path:
 
 
 def syncs(tmp_path: Path) -> list[str]:
-    """How the uv of `machine` was asked to install packages."""
+    """Return the install calls of the fake uv of `machine`."""
     log = tmp_path / "uv.log"
     return log.read_text(encoding="utf-8").splitlines() if log.exists() else []
 
@@ -130,14 +130,14 @@ def test_old_python_is_named_in_one_line(checkout: Path, tools: Path) -> None:
 
 
 @pytest.mark.slow
-def test_shim_without_a_python_behind_it_is_passed_over(checkout: Path, machine: Path) -> None:
+def test_a_python_shim_without_a_python_is_skipped(checkout: Path, machine: Path) -> None:
     write_tool(machine, "python3.13", "echo 'python3.13: command not found' >&2; exit 127")
     result = run(checkout / "run", "demo", path=machine)
     assert result.returncode == 0
     assert "command not found" not in result.stderr
 
 
-def test_machine_without_pip_and_uv_is_told_so(checkout: Path, tools: Path) -> None:
+def test_a_machine_without_pip_and_uv_gets_an_error(checkout: Path, tools: Path) -> None:
     write_tool(tools, "python3", "case $1 in -c) echo 3.11 python3 ;; *) exit 1 ;; esac")
     result = run(checkout / "run", "test", path=tools)
     assert result.returncode == 1
@@ -169,7 +169,7 @@ def test_set_up_happens_once_and_again_when_the_lock_changes(checkout: Path, mac
 
 
 @pytest.mark.slow
-def test_failed_set_up_shows_why_and_is_not_taken_for_done(checkout: Path, machine: Path, tmp_path: Path) -> None:
+def test_a_failed_set_up_shows_the_reason_and_is_repeated(checkout: Path, machine: Path, tmp_path: Path) -> None:
     broken = run(checkout / "run", "demo", path=machine, BROKEN="yes")
     assert broken.returncode == 1
     assert "no route to host" in broken.stderr
@@ -182,7 +182,7 @@ def test_failed_set_up_shows_why_and_is_not_taken_for_done(checkout: Path, machi
 
 
 @pytest.mark.slow
-def test_moved_checkout_and_broken_environment_are_set_up_anew(checkout: Path, machine: Path, tmp_path: Path) -> None:
+def test_a_moved_checkout_or_broken_environment_is_set_up_again(checkout: Path, machine: Path, tmp_path: Path) -> None:
     run(checkout / "run", "demo", path=machine)
     moved = checkout.rename(tmp_path / "elsewhere")
     assert run(moved / "run", "demo", path=machine).returncode == 0
@@ -220,7 +220,7 @@ def test_every_benchmark_is_listed() -> None:
     assert listed == {file.stem for file in (ROOT / "benchmarks").glob("[!_]*.py")} | folders
 
 
-def test_benchmarks_are_listed_with_what_they_say_of_themselves(checkout: Path) -> None:
+def test_benchmarks_are_listed_with_their_descriptions(checkout: Path) -> None:
     (checkout / "benchmarks" / "__init__.py").touch()
     (checkout / "benchmarks" / "speed.py").write_text('"""How fast it is."""\n', encoding="utf-8")
     (checkout / "benchmarks" / "size.py").write_text('"""How big it is.\n\nMore."""\n', encoding="utf-8")
@@ -248,7 +248,7 @@ def test_a_benchmark_can_be_the_first_thing_run(checkout: Path, machine: Path) -
 
 
 def text_of(name: str) -> str:
-    """A sample's text with every run of white space as one blank."""
+    """Return a sample's text with each run of whitespace as one space."""
     file = DOCUMENTS / name
     if file.suffix != ".pdf":
         return " ".join(file.read_text(encoding="utf-8").split())
@@ -264,7 +264,7 @@ def test_every_markdown_sample_has_its_front_matter(file: Path) -> None:
 
 
 VERDICTS = ("Yes. ", "No. ", "Ja. ", "Nein. ")
-"""What an answer says in words of its own."""
+"""Answers that do not quote the document literally."""
 
 
 @pytest.mark.parametrize("question", [q for q in QUESTIONS if q["answerable"]], ids=lambda q: q["question"][:40])
@@ -321,7 +321,7 @@ def test_the_pdf_is_what_its_script_makes() -> None:
         ("thing 1.0 has 1 known vulnerability", 1, "thing 1.0 has 1 known vulnerability"),
     ],
 )
-def test_check_looks_for_advisories_or_says_that_nobody_could(
+def test_check_looks_for_advisories_or_reports_that_it_could_not(
     checkout: Path, machine: Path, found: str, code: int, told: str
 ) -> None:
     uv = (machine / "uv").read_text(encoding="utf-8")
@@ -331,7 +331,7 @@ def test_check_looks_for_advisories_or_says_that_nobody_could(
 
 
 @pytest.mark.slow
-def test_check_says_so_where_no_uv_can_look(checkout: Path, machine: Path) -> None:
+def test_check_reports_that_uv_cannot_look_for_advisories(checkout: Path, machine: Path) -> None:
     uv = (machine / "uv").read_text(encoding="utf-8")
     (machine / "uv").write_text(
         uv.replace("--version)", "audit) exit 2 ;;\n            --version)", 1), encoding="utf-8"

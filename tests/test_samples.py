@@ -1,4 +1,4 @@
-"""Every sample question, through the real model: each citation resolves to the file itself."""
+"""Every sample question, with the real embedder: each citation resolves to its file."""
 
 import asyncio
 import json
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow
 def answers(
     module_database_url: str, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, tuple[Answer, dict[str, str]]]:
-    """Each question's answer, and the normalised text of each of its sources by version."""
+    """The answer to each question, and the normalised text of its sources by version."""
 
     async def ask_all() -> dict[str, tuple[Answer, dict[str, str]]]:
         settings = {"data": tmp_path_factory.mktemp("samples"), "database.url": module_database_url}
@@ -71,7 +71,7 @@ def test_every_citation_resolves(answers: dict[str, tuple[Answer, dict[str, str]
             assert citation.quote in "\n".join(line.rstrip() for line in lines)
 
 
-def test_most_questions_are_answered_rightly_and_the_others_refused(
+def test_most_questions_are_answered_correctly_and_unanswerable_ones_refused(
     answers: dict[str, tuple[Answer, dict[str, str]]],
 ) -> None:
     right, refused = [], []

@@ -7,8 +7,8 @@ from typing import Annotated, Self, TypeVar
 from pydantic import Field, model_validator
 
 from pincite.core.accounts.access import ShareRequest
-from pincite.core.query.pictures import MOST as MOST_IMAGES
-from pincite.core.query.pictures import pictures_of
+from pincite.core.query.pictures import MAX_PICTURES as MOST_IMAGES
+from pincite.core.query.pictures import read_pictures
 from pincite.core.query.question import EffortLevel, Filters, Mode, Question, Sampling, Strategy
 from pincite.errors import Invalid
 from pincite.ingest.accept.accept import clean_folder
@@ -163,7 +163,7 @@ class AnswerOptions(SearchOptions):
             fresh=self.no_cache,
             intelligence_level=self.intelligence_level,
             mode=self.mode or ("vision" if self.images else "chat"),
-            pictures=pictures_of(self.images),
+            pictures=read_pictures(self.images),
         )
 
     def _changes(self) -> Changes:

@@ -197,18 +197,18 @@ def parse_mode(mode: str | None, images: list[Path] | None = None) -> "Mode":
 
 def _read_pictures(paths: list[Path] | None) -> "tuple[Picture, ...]":
     """Read the images of these files."""
-    from pincite.core.query.pictures import MOST, MOST_BYTES, picture_of
+    from pincite.core.query.pictures import MAX_PICTURE_BYTES, MAX_PICTURES, picture_from_bytes
 
-    if len(paths or ()) > MOST:
-        raise Invalid(f"{len(paths or ())} images are too many; the limit is {MOST}")
+    if len(paths or ()) > MAX_PICTURES:
+        raise Invalid(f"{len(paths or ())} images are too many; the limit is {MAX_PICTURES}")
     pictures = []
     for path in paths or ():
         try:
             with path.open("rb") as file:
-                data = file.read(MOST_BYTES + 1)
+                data = file.read(MAX_PICTURE_BYTES + 1)
         except OSError as error:
             raise Invalid(f"{path} cannot be read: {error.strerror}") from None
-        pictures.append(picture_of(data, str(path)))
+        pictures.append(picture_from_bytes(data, str(path)))
     return tuple(pictures)
 
 
@@ -221,10 +221,10 @@ def parse_filters(folder: str | None, tags: list[str] | None, as_of: str | None)
 
 def parse_as_of(text: str | None) -> "datetime | None":
     """Parse the time of --as-of."""
-    from pincite.core.times import moment
+    from pincite.core.times import parse_time
 
     try:
-        return None if text is None else moment(text)
+        return None if text is None else parse_time(text)
     except ValueError as error:
         raise Invalid(f"--as-of {error}") from None
 

@@ -50,6 +50,6 @@ async def _current_settings(context: CommandContext) -> "Settings":
         return context.settings
     try:
         async with context.open() as pincite:
-            return pincite.admin.index.wished
+            return pincite.admin.index.wanted_settings
     except PinciteError:  # the checks report what is wrong
         return context.settings

@@ -212,7 +212,7 @@ async def _read_at(
     target = Target(page=number, name=page if number is None else None, ref=at)
     async with context.open() as pincite:
         document = await find_document(pincite, document_id)
-        found = await pincite.documents.locator.aimed(await pincite.scope(), document.id, target, version)
+        found = await pincite.documents.locator.text_at(await pincite.scope(), document.id, target, version)
     if context.json:
         print_json(location_json(found))
     else:

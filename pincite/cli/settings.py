@@ -197,7 +197,7 @@ def _differences(
     pincite: "AsyncPincite", profile: str | None
 ) -> tuple[dict[str, tuple[object, object]], tuple[str, ...]]:
     if profile is not None:
-        return pincite.admin.settings.against(profile)
+        return pincite.admin.settings.diff_profile(profile)
     lines = [line for line in pincite.admin.settings.lines() if line.source != "default" and not line.key.secret]
     pairs = {line.key.name: (line.key.default, line.value) for line in lines}
     return {key: (before, now) for key, (before, now) in pairs.items() if before != now}, ()

@@ -74,12 +74,12 @@ async def reindex(
         pincite.admin.start_workers()
         count = await pincite.admin.reindex(named, stale=stale, hold=hold)
         with progress(quiet=context.json) as report:
-            if (await pincite.admin.index.standing()).building:
+            if (await pincite.admin.index.status()).building:
                 await _wait_until_built(pincite, hold=hold)
             else:
                 await pincite.documents.wait([one.id for one in await pincite.documents.all()], report=report)
         failed = [one.name for one in await pincite.documents.all(Listing(status="error"))]
-        left = (await pincite.admin.index.standing()).building
+        left = (await pincite.admin.index.status()).building
     if context.json:
         print_json({"documents": count, "failed": failed, "built": left is None})
     else:
@@ -92,7 +92,7 @@ async def reindex(
 
 async def _wait_until_built(pincite: "AsyncPincite", *, hold: bool) -> None:
     """Wait until the new index is built and, unless `hold`, active."""
-    while built := (await pincite.admin.index.standing()).building:
+    while built := (await pincite.admin.index.status()).building:
         if not built.waiting and (hold or built.built < built.documents):
             return
         await asyncio.sleep(POLL_INTERVAL_S)
@@ -105,7 +105,7 @@ async def status(context: CommandContext) -> None:
     from pincite.serialize.versions import indexes_json
 
     async with context.open() as pincite:
-        found = await pincite.admin.index.standing()
+        found = await pincite.admin.index.status()
     if context.json:
         print_json(indexes_json(found))
     else:
@@ -156,7 +156,7 @@ async def rollback(context: CommandContext) -> None:
         pincite.admin.start_workers()
         await pincite.admin.roll_back_index()
         await _wait_until_built(pincite, hold=False)
-        back = (await pincite.admin.index.standing()).building is None
+        back = (await pincite.admin.index.status()).building is None
     print_json({"switched": back}) if context.json else print_plain("the previous index is active again")
 
 

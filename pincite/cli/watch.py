@@ -28,7 +28,7 @@ async def watch_folders(context: CommandContext, paths: Sequence[str], folder: s
             syncs = {root: FolderSync(pincite, root, keep_removed=keep_removed) for root in roots}
             for root, sync in syncs.items():
                 with progress(quiet=context.json) as report:
-                    changes = await sync.begin(report)
+                    changes = await sync.sync_all(report)
                 _print_changes(context, root, changes)
             if not context.json:
                 print_note(f"watching {', '.join(str(root.path) for root in roots)}; Ctrl-C ends it")

@@ -1,1 +1,1 @@
-"""The words: pure data and protocols; no I/O, no third-party import."""
+"""Data classes and protocols; no I/O and no third-party imports."""

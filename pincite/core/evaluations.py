@@ -1,4 +1,4 @@
-"""What is kept of measuring search on one's own documents: questions with their places, and runs of them."""
+"""Stored evaluations of search on a user's own documents: question sets and evaluation runs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,14 +8,14 @@ from typing import Any, Literal
 QuestionKind = Literal["heading", "definition", "phrase", "cloze", "written", "marked"]
 MadeBy = Literal["words", "model"]
 QuestionOrigin = Literal["words", "model", "hand"]
-"""Who made a set; one made by hand grows while passages are marked."""
+"""How a question set was made: by rules, by a model, or by hand; a set made by hand grows with each marked passage."""
 State = Literal["running", "done", "failed", "interrupted"]
 Significance = Literal["better", "worse", "within noise"]
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A mean and where it lies in 95 of 100 resamples of the questions."""
+    """A mean and its 95 % bootstrap confidence interval over the questions."""
 
     value: float
     low: float
@@ -23,27 +23,27 @@ class Interval:
 
     @property
     def verdict(self) -> Significance:
-        """What a difference says: only an interval that leaves zero out says anything."""
+        """Whether a difference is significant: only an interval without zero is."""
         return "better" if self.low > 0 else "worse" if self.high < 0 else "within noise"
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A stretch of a document's text; where somebody marked a passage, its id."""
+    """A span of a document's text; `chunk_id` is set where a user marked a passage."""
 
     document_id: str
     start: int
     end: int
     chunk_id: str | None = None
 
-    def meets(self, other: "Place") -> bool:
-        """Whether the two have a character in common."""
+    def overlaps(self, other: "Place") -> bool:
+        """Whether the two spans share a character."""
         return self.document_id == other.document_id and self.start < other.end and other.start < self.end
 
 
 @dataclass(frozen=True, slots=True)
-class Sampled:
-    """A passage of a served version, as questions are made from it."""
+class SampledPassage:
+    """A passage of a served version, from which questions are generated."""
 
     document_id: str
     version: str
@@ -58,15 +58,15 @@ class Sampled:
 
     @property
     def place(self) -> Place:
-        """Where it stands."""
+        """The passage's span in its document."""
         return Place(self.document_id, self.start, self.end)
 
 
 @dataclass(frozen=True, slots=True)
 class SetQuestion:
-    """A question and the place that answers it; `twins` say the same elsewhere, and finding one is as good.
+    """A question and the place that answers it; `twins` are places with the same text, which count as found too.
 
-    `current` is false where the document has another version now, in which the place may be another.
+    `current` is false when the document has a newer version, in which the place may have moved.
     """
 
     text: str
@@ -87,7 +87,7 @@ class SetQuestion:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationSet:
-    """Questions made from one's own documents; `version` counts one's sets. Lists leave the questions out."""
+    """A set of questions about a user's documents; `version` numbers the user's sets. Lists omit the questions."""
 
     id: str
     version: int
@@ -100,9 +100,10 @@ class EvaluationSet:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationOutcome:
-    """What a run of a set brought: measures with their intervals, each question's rank (None: not found), times.
+    """The result of an evaluation run: metrics with intervals, the rank of each question's place, and latencies.
 
-    `relevances` is what the relevance of each question's first passage was; runs of earlier releases have none.
+    A rank of None means that the place was not found. `relevances` is the relevance of each question's first passage;
+    runs of earlier releases have none.
     """
 
     measures: Mapping[str, Interval]
@@ -115,9 +116,9 @@ class EvaluationOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """One run of a set with the settings of a revision; `settings` are those that were not the default.
+    """One run of a question set with the settings of a revision; `settings` are those that differ from the default.
 
-    There is no set while its questions are still being made.
+    `set_id` is None while the questions are being generated.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""Values of operating a library: setting changes, index builds, backups, checks, purges."""
+"""Data classes of operations: setting changes, index builds, backups, integrity checks, purges."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 BACKUP_FORMAT = 1
-
+"""The version of the backup file format."""
 
 ChangeKind = Literal["set", "reset", "undo", "apply"]
 
 
 @dataclass(frozen=True, slots=True)
 class SettingChange:
-    """One key that changed: from what to what, by whom, and whether that was taken back since."""
+    """The change of one setting: old and new value, who made it, and whether it was undone since."""
 
     batch: int
     kind: ChangeKind
@@ -34,7 +34,7 @@ BuildState = Literal["building", "serving", "standby"]
 
 @dataclass(frozen=True, slots=True)
 class IndexBuild:
-    """One index: what it was made by, and whether it is searched; `failures` are documents it lacks, and why."""
+    """One index: its settings and its state; `failures` maps documents that could not be indexed to the reason."""
 
     id: int
     signature: str
@@ -48,7 +48,7 @@ class IndexBuild:
 
 @dataclass(frozen=True, slots=True)
 class BuildProgress:
-    """How far the index that is built is: documents in all, those that have their part, and those that wait for it."""
+    """The progress of an index build: documents in total, indexed, and waiting."""
 
     documents: int
     built: int
@@ -57,7 +57,7 @@ class BuildProgress:
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """What was backed up; `missing` are files of versions that were not there to be copied."""
+    """A backup that was written; `missing` are files of versions that did not exist when they were to be copied."""
 
     path: Path
     bytes: int
@@ -68,7 +68,7 @@ class Backup:
 
 @dataclass(frozen=True, slots=True)
 class BackupTable:
-    """One table of a backup: its columns as they were written, and how many rows."""
+    """One table of a backup: its columns in the order written, and its number of rows."""
 
     name: str
     columns: tuple[str, ...]
@@ -77,7 +77,7 @@ class BackupTable:
 
 @dataclass(frozen=True, slots=True)
 class BackupManifest:
-    """What a backup says of itself; `tables` stand in the order in which they can be put back."""
+    """The manifest of a backup; `tables` are in the order in which they can be restored."""
 
     pincite: str
     schema: int
@@ -94,7 +94,7 @@ class BackupManifest:
 
 @dataclass(frozen=True, slots=True)
 class IntegrityReport:
-    """What was looked at, what is wrong, each in a line, and how many files no version knows."""
+    """The result of an integrity check: counts, one line per fault, and the number of `stray` files."""
 
     documents: int
     files: int
@@ -105,7 +105,7 @@ class IntegrityReport:
 
 @dataclass(frozen=True, slots=True)
 class PurgeResult:
-    """What was written anew; `log` tells whether the log was, too, which only the embedded server lets us do."""
+    """The result of a purge: tables rewritten; `log` is whether the write-ahead log was too (embedded server only)."""
 
     tables: int
     bytes_before: int

@@ -1,4 +1,4 @@
-"""How far something long is: told by whoever does it, heard by whoever waits."""
+"""Progress of a long operation: the code that does the work reports it to a listener in its context."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -7,21 +7,21 @@ from contextvars import ContextVar
 Listener = Callable[[str, int, int], None]
 
 
-def _nobody(_what: str, _done: int, _of: int) -> None:
-    """Where nobody waits."""
+def _ignore(_what: str, _done: int, _of: int) -> None:
+    """The default listener: does nothing."""
 
 
-_listener: ContextVar[Listener] = ContextVar("pace", default=_nobody)
+_listener: ContextVar[Listener] = ContextVar("pace", default=_ignore)
 
 
 def report_progress(what: str, done: int, of: int) -> None:
-    """So many are done of so many, of what is counted: `page`, `row`. Cheap enough for every page, or every 100 rows."""
+    """Report `done` of `of` units (`what` is `page` or `row`); cheap enough for every page or every 100 rows."""
     _listener.get()(what, done, of)
 
 
 @contextmanager
 def progress_listener(listener: Listener) -> Iterator[None]:
-    """Have a listener told, in this context, as long as this is entered."""
+    """Send the progress reported in this block to a listener."""
     token = _listener.set(listener)
     try:
         yield

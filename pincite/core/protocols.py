@@ -1,4 +1,4 @@
-"""What the outside must look like to us. Implementations never import each other."""
+"""Protocols of the exchangeable parts: parsers, models, stores. Implementations never import each other."""
 
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,11 +21,11 @@ Vector = Sequence[float]
 
 @runtime_checkable
 class Parser(Protocol):
-    """Turns the bytes of a file into text; runs in a child process with limits."""
+    """Parses the bytes of a file into text; runs in a child process with resource limits."""
 
     @property
     def reads(self) -> Mapping[str, str]:
-        """MIME type → file name endings, separated by blanks."""
+        """MIME types → file extensions, separated by spaces."""
         ...
 
     def parse(self, data: bytes) -> Parsed: ...
@@ -33,11 +33,11 @@ class Parser(Protocol):
 
 @runtime_checkable
 class Embedder(Protocol):
-    """Turns texts into unit vectors.
+    """Embeds texts as unit vectors.
 
-    `name` says model and variant: vectors of different names never meet. `local` means that it computes
-    on this machine, so that bulk work belongs in a process of its own. `windows` splits a text that is
-    longer than the model can see into overlapping parts that lose nothing, each led by `prefix`.
+    `name` is the model and its variant; vectors of different names are never compared. `local` means that the model
+    runs on this machine; bulk embedding then gets a process of its own. `windows` splits a text that exceeds
+    `max_tokens` into overlapping parts that together hold all of it, each with `prefix` in front.
     """
 
     @property
@@ -55,14 +55,14 @@ class Embedder(Protocol):
 
 @runtime_checkable
 class Reranker(Protocol):
-    """Scores how well each text answers the query: same length, same order, higher is better."""
+    """Scores how well each text answers the query: one score per text, in the same order; higher is better."""
 
     async def score(self, query: str, texts: Sequence[str]) -> list[float]: ...
 
 
 @runtime_checkable
 class LLM(Protocol):
-    """Streams what a model writes for a prompt; the last piece carries the finish reason."""
+    """Streams the completion of a prompt; the last part has the finish reason. `window` is the context window."""
 
     @property
     def name(self) -> str: ...
@@ -74,15 +74,15 @@ class LLM(Protocol):
 
 @runtime_checkable
 class HasCapabilities(Protocol):
-    """A model that can say, or was told by its server, what it can do besides writing."""
+    """A model whose capabilities are known, from itself or from its server."""
 
     @property
     def abilities(self) -> Abilities: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Offered:
-    """A model that a server has, and how many tokens it can see where the server says so."""
+class ServerModel:
+    """A model that a server offers; `window` is its context window in tokens, if the server states it."""
 
     name: str
     window: int | None = None
@@ -90,19 +90,19 @@ class Offered:
 
 @runtime_checkable
 class Discoverable(Protocol):
-    """A model behind a server that can be asked what it has.
+    """A model on a server that can list its models.
 
-    `meet` asks once, where the settings and the model table leave open which model it is or how much it sees;
-    it never fails: who cannot be asked is met as a stranger.
+    `discover` asks the server once, if neither the settings nor the model table say which model it is or how large its
+    context window is. It never fails: without a reply the defaults for an unknown model are used.
     """
 
-    async def meet(self) -> None: ...
-    async def list_models(self) -> list[Offered]: ...
+    async def discover(self) -> None: ...
+    async def list_models(self) -> list[ServerModel]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A chunk's key, the raw score one engine gave it, and the most it could have given."""
+    """A chunk's key, its raw score in one search engine, and the maximum of that score (`most`)."""
 
     key: int
     score: float
@@ -111,9 +111,9 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """Chunks read back by key, and the best cosine of each to the query where there was a vector.
+    """Chunks fetched by key, and the best cosine of each to the query vectors, if there are any.
 
-    `strangers` counts the documents searched whose vectors are of another model than the query's.
+    `strangers` is the number of searched documents that were embedded with another model than the query.
     """
 
     chunks: Mapping[int, RetrievedChunk]
@@ -122,8 +122,8 @@ class Fetched:
 
 
 @dataclass(frozen=True, slots=True)
-class Titled:
-    """A document that carries a name, and its chunk nearest to the query."""
+class TitleMatch:
+    """A document whose title or name matches `name`, and its chunk nearest to the query."""
 
     name: str
     document_id: str
@@ -131,10 +131,10 @@ class Titled:
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
-    """What was read of a document: its passages in order, which lines these are, and of how many.
+class DocumentExtract:
+    """A part of a document: its passages in order, its first and last line, and the document's number of lines.
 
-    `places` are the lines a text was found in, where one was looked for, `found` how often it stands there in all.
+    After a text search, `places` are the lines with a match and `found` is the number of matches in the document.
     """
 
     document_id: str
@@ -150,7 +150,7 @@ class Opened:
 
 
 class Index(Protocol):
-    """Finds chunks of served versions. `scope` is required: no search is possible without it."""
+    """Searches the chunks of served versions. Every search requires a `scope`."""
 
     async def dense(self, vector: Vector, *, scope: Scope, filters: Filters, limit: int) -> list[Match]: ...
     async def lexical(self, text: str, *, scope: Scope, filters: Filters, limit: int) -> list[Match]: ...
@@ -159,7 +159,7 @@ class Index(Protocol):
     ) -> Fetched: ...
     async def documents_named(
         self, names: Sequence[str], vector: Vector, *, scope: Scope, filters: Filters
-    ) -> list[Titled]: ...
+    ) -> list[TitleMatch]: ...
     async def nearest_in_documents(
         self, documents: Sequence[str], vector: Vector, *, scope: Scope, filters: Filters, limit: int
     ) -> list[Match]: ...
@@ -168,44 +168,49 @@ class Index(Protocol):
 
 
 class DocumentReader(Protocol):
-    """Documents that can be opened: those the caller may see and the filters admit. Any other is not there.
+    """Reads documents that the caller may read and the filters admit; any other is reported as not found.
 
-    `read` gives a part of one as passages in order, whose text is literally the document's and overlaps nowhere; `find`
-    gives the passages a text stands in, and every place with its line.
+    `read` returns a part of a document as passages in order; their text is literally the document's and does not
+    overlap. `find` returns the passages that contain a text, and the line of every match.
     """
 
-    async def read(self, reading: ReadRequest, *, scope: Scope, filters: Filters) -> Opened: ...
-    async def find(self, reading: ReadRequest, text: str, *, scope: Scope, filters: Filters) -> Opened: ...
+    async def read(self, reading: ReadRequest, *, scope: Scope, filters: Filters) -> DocumentExtract: ...
+    async def find(self, reading: ReadRequest, text: str, *, scope: Scope, filters: Filters) -> DocumentExtract: ...
 
 
 class PictureReader(Protocol):
-    """Reads the text in a picture; `Unavailable` or `Unreadable` where that cannot be done."""
+    """Reads the text in a picture (OCR); raises `Unavailable` or `Unreadable` on failure."""
 
     async def text_in(self, picture: Picture) -> str: ...
 
 
 class Vocabulary(Protocol):
-    """The words of the documents a caller may see; `scope` is required, as for every search."""
+    """The words of the documents in a scope.
+
+    `known_words` returns the words that occur in any document of the scope, in this form or another of the same stem;
+    `words_in` returns the words that occur in documents that the filters admit.
+    """
 
     async def known_words(self, words: Collection[str], *, scope: Scope) -> frozenset[str]: ...
     async def words_in_scope(self, words: Collection[str], *, scope: Scope, filters: Filters) -> frozenset[str]: ...
 
 
 class Memory(Protocol):
-    """Conversations of one person at a time; a session that is not the caller's is not found.
+    """Stores the conversations of users; a session of another user is reported as not found.
 
-    What it was given to keep it keeps, even if whoever waits for that is cancelled.
+    `save_turn` completes even if the waiting task is cancelled.
     """
 
     async def recent(self, scope: Scope, session_id: str, turns: int) -> tuple[Exchange, ...]: ...
-    async def keep(self, scope: Scope, session_id: str, turn: KeptTurn) -> None: ...
+    async def save_turn(self, scope: Scope, session_id: str, turn: KeptTurn) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
-    """What a first look at kept answers finds: the entry of the very same question, and whether there are others.
+class CacheLookup:
+    """The result of a cache lookup: the entry of the identical question, and whether there are other entries.
 
-    `state` is that of all that may be read; None where it is changing, and then nothing is given or kept.
+    `state` identifies the state of all documents in the scope. It is None while they change: the cache is bypassed
+    then.
     """
 
     state: str | None
@@ -214,8 +219,8 @@ class Looked:
 
 
 @dataclass(frozen=True, slots=True)
-class Alike:
-    """A kept question, and its cosine to one that is asked."""
+class SimilarQuestion:
+    """A cached question and its cosine to the question asked."""
 
     id: int
     question: str
@@ -223,8 +228,8 @@ class Alike:
 
 
 @dataclass(frozen=True, slots=True)
-class ToKeep:
-    """An answer to be kept: to which question, under which key, and in which state of the documents it was made."""
+class CacheEntry:
+    """An answer to cache, with its question, the cache key, and the state of the documents it was made from."""
 
     key: bytes
     state: str
@@ -234,9 +239,9 @@ class ToKeep:
 
 
 class Cache(Protocol):
-    """Answers that may be given again: only to whoever asked, and only while nothing they may read has changed."""
+    """Cached answers: returned only to the user who asked, and only while no document in their scope changes."""
 
-    async def look(self, scope: Scope, key: bytes, question: str) -> Looked: ...
-    async def alike(self, scope: Scope, key: bytes, vector: Vector, least: float) -> list[Alike]: ...
+    async def look_up(self, scope: Scope, key: bytes, question: str) -> CacheLookup: ...
+    async def similar(self, scope: Scope, key: bytes, vector: Vector, least: float) -> list[SimilarQuestion]: ...
     async def read(self, scope: Scope, entry: int) -> Answer | None: ...
-    async def keep(self, scope: Scope, entry: ToKeep, limits: CacheLimits) -> bool: ...
+    async def save(self, scope: Scope, entry: CacheEntry, limits: CacheLimits) -> bool: ...

@@ -1,27 +1,27 @@
-"""The request being served: its id, where it comes from, and the caller's own trace."""
+"""Context variables of the request being served: its id, deadline, client address, API key and remote span."""
 
 import re
 from contextvars import ContextVar
 from dataclasses import dataclass
 
 request_id: ContextVar[str] = ContextVar("request_id", default="")
-"""Empty outside of a request."""
+"""The id of the request; empty outside of a request."""
 deadline: ContextVar[float | None] = ContextVar("due", default=None)
-"""When the question being answered must be done, by `time.monotonic`; None outside of one."""
+"""The deadline of the question being answered, as `time.monotonic`; None outside of a question."""
 remote_span: ContextVar[str | None] = ContextVar("remote_span", default=None)
-"""The span of the client's that this request is part of, as `trace id-span id`, where it told one."""
+"""The client's span that this request belongs to, as `trace id-span id`; None if the client sent none."""
 
 address: ContextVar[str] = ContextVar("address", default="")
-"""Where the request comes from; empty for the command line and the library."""
+"""The client address of the request; empty for the command line and the Python library."""
 key_id: ContextVar[str | None] = ContextVar("key_id", default=None)
-"""The key it came with, where that is how its caller came in."""
+"""The id of the API key the caller authenticated with; None without a key."""
 read_only: ContextVar[bool] = ContextVar("looking", default=False)
-"""Whether somebody looks at what belongs to another: then nothing is written."""
+"""Whether an administrator reads as another user; nothing is written then."""
 
 
 @dataclass(frozen=True, slots=True)
 class RequestOrigin:
-    """Where something that is done comes from."""
+    """The client address, API key and request id that an action came with."""
 
     address: str = ""
     key_id: str | None = None
@@ -29,7 +29,7 @@ class RequestOrigin:
 
 
 def origin() -> RequestOrigin:
-    """Where what is being done comes from."""
+    """Return the origin of the current request."""
     return RequestOrigin(address.get(), key_id.get(), request_id.get())
 
 
@@ -37,7 +37,7 @@ _TRACEPARENT = re.compile(r"(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})(
 
 
 def read_traceparent(header: str) -> str | None:
-    """The span that a W3C `traceparent` header names; None for a header that is not one."""
+    """Return the span of a W3C `traceparent` header; None if the header is malformed."""
     found = _TRACEPARENT.fullmatch(header.strip())
     if found is None or (header.strip().startswith("00-") and found[3]):
         return None

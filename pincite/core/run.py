@@ -1,4 +1,4 @@
-"""One request on its way through a pipeline: its tools, clock, trace and listener."""
+"""The state of one request in a pipeline: tools, deadline, trace and event listener."""
 
 import asyncio
 import logging
@@ -27,19 +27,19 @@ from pincite.core.query.plan import Plan
 from pincite.core.query.prompt import Prompt, Usage
 from pincite.core.query.question import Question
 from pincite.core.query.tools import Step
-from pincite.core.traces import Recording, Span, embedding, observe, span
+from pincite.core.traces import Recording, Span, embedding_attributes, observe, span
 from pincite.errors import OverBudget, Unavailable
 
 log = logging.getLogger(__name__)
 P = ParamSpec("P")
 T = TypeVar("T")
 Prefetched = dict[str, "asyncio.Future[list[Vector]]"]
-"""Texts that are being embedded."""
+"""Texts → embeddings that are being computed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kit:
-    """Everything built once at start-up and shared by all requests."""
+    """The tools of a request; they are built once and shared by all requests."""
 
     index: Index
     embedder: Embedder
@@ -55,7 +55,7 @@ class Kit:
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """The question can be asked and is being worked on; its answer and its trace will have these ids."""
+    """The question passed the checks and is being processed; these are the ids of its answer and trace."""
 
     answer_id: str
     trace_id: str
@@ -64,35 +64,35 @@ class Started:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """The plan is made."""
+    """The plan is complete."""
 
     plan: Plan
 
 
 @dataclass(frozen=True, slots=True)
 class SourcesFound:
-    """The sources the answer will stand on."""
+    """The sources that the answer may cite."""
 
     sources: tuple[Source, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A piece of the draft."""
+    """A streamed part of the draft."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Stepped:
-    """A step was made on the way to the answer."""
+    """A step of an agent is complete."""
 
     step: Step
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The whole answer: authoritative."""
+    """The complete answer; it replaces the streamed draft."""
 
     answer: Answer
 
@@ -102,28 +102,28 @@ Event = Started | Planned | Stepped | SourcesFound | Token | Answered
 
 @asynccontextmanager
 async def prefetched(embedder: Embedder, texts: Iterable[str]) -> AsyncIterator[Prefetched]:
-    """Begin to embed texts before there is a run that may want them; what it has not taken in the end is let go."""
+    """Start embedding texts before the run exists; embeddings that the run does not use are cancelled at the end."""
 
     async def vectors(text: str) -> list[Vector]:
         return [*await embedder.embed([text], as_query=True)]
 
-    coming: Prefetched = {text: asyncio.create_task(vectors(text)) for text in texts}
+    tasks: Prefetched = {text: asyncio.create_task(vectors(text)) for text in texts}
     try:
-        yield coming
+        yield tasks
     finally:
-        await cancel_all(coming.values())
+        await cancel_all(tasks.values())
 
 
-async def cancel_all(coming: "Collection[asyncio.Future[list[Vector]]]") -> None:
-    """End what nobody came to want."""
-    for task in coming:
+async def cancel_all(tasks: "Collection[asyncio.Future[list[Vector]]]") -> None:
+    """Cancel tasks and wait for their end."""
+    for task in tasks:
         task.cancel()
-    await asyncio.gather(*coming, return_exceptions=True)
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 @dataclass(slots=True)
 class Run:
-    """The only mutable thing in a request: one caller, one snapshot of the settings, one trace."""
+    """The mutable state of one request: its caller, its snapshot of the settings, its trace."""
 
     id: str
     kit: Kit
@@ -138,18 +138,18 @@ class Run:
     thoughts: list[str] = field(default_factory=list)
     spent: Usage | None = None
     embedded: dict[str, Vector] = field(default_factory=dict)
-    unembedded: Unavailable | None = None
+    embedding_error: Unavailable | None = None
     prefetching: Prefetched = field(default_factory=dict)
     prefetched: Prefetched = field(default_factory=dict)
     prompt: Prompt | None = None
 
     @property
     def answer_id(self) -> str:
-        """The id of the answer this run will give."""
+        """The id of the answer of this run."""
         return f"a_{self.id}"
 
     async def step(self, stage: "Callable[Concatenate[Run, P], Awaitable[T]]", *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run a stage the answer cannot do without."""
+        """Run a required stage; `OverBudget` after the deadline."""
         if time.monotonic() > self.deadline:
             raise OverBudget(
                 f"no time left before {stage.__name__.lstrip('_')}; the whole question may take "
@@ -160,7 +160,7 @@ class Run:
     async def finish(
         self, stage: "Callable[Concatenate[Run, P], Awaitable[T]]", *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """Run a stage that the time is never too short for: what was told to its end is kept."""
+        """Run a stage that is exempt from the deadline, such as storing a complete answer."""
         name = stage.__name__.lstrip("_")
         with span(name, self.recording):
             return await stage(self, *args, **kwargs)
@@ -172,7 +172,7 @@ class Run:
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> T:
-        """Run a stage we can do without: where a part is unavailable, note it and go on with `fallback`."""
+        """Run an optional stage; if a component is unavailable, record that and return `fallback`."""
         try:
             return await self.step(stage, *args, **kwargs)
         except Unavailable as error:
@@ -180,69 +180,69 @@ class Run:
             return fallback
 
     def degrade(self, stage: str, reason: str) -> None:
-        """Record that a part was missing; the answer says so."""
+        """Record that a stage was skipped or replaced; the answer reports it."""
         log.warning("%s degraded: %s", stage, reason, extra={"trace_id": self.id})
         entry = Degraded(stage, reason.replace("\0", " "))
         if entry not in self.degraded:
             self.degraded.append(entry)
 
     async def prefetch_embedding(self, text: str) -> None:
-        """Begin to embed a text that will very likely be searched, while it is still being looked at."""
+        """Start embedding a text that is very likely searched, while the question is still being analysed."""
         if text not in self.prefetching:
             self.prefetching[text] = asyncio.create_task(self._embed([text]))
-            await asyncio.sleep(0)  # it begins now, and not when whoever looks at the text first has to wait
+            await asyncio.sleep(0)  # start the task now, rather than at the next await of the caller
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """The vectors of what is asked; each text is embedded once in a request, and who failed is not waited for again."""
+        """Return the embeddings of texts; each is computed once per request, and a failed embedder is not retried."""
         for text in texts:
-            if coming := self.prefetching.pop(text, None):
-                await coming
+            if task := self.prefetching.pop(text, None):
+                await task
         return await self._embed(texts)
 
     async def close(self) -> None:
-        """Let go of what nobody came to want."""
+        """Cancel the embeddings that were not used."""
         await cancel_all(self.prefetching.values())
 
     async def _embed(self, texts: Sequence[str]) -> list[Vector]:
         if new := [text for text in dict.fromkeys(texts) if text not in self.embedded]:
-            if self.unembedded is not None:
-                raise self.unembedded
+            if self.embedding_error is not None:
+                raise self.embedding_error
             embedder = self.kit.embedder
-            facts = embedding(self.settings.embedding.provider, embedder.name, len(new))
+            facts = embedding_attributes(self.settings.embedding.provider, embedder.name, len(new))
             with span("query_embedding", self.recording, **facts):
                 try:
-                    coming = self.prefetched.pop(new[0], None) if len(new) == 1 else None
-                    vectors = await (coming or embedder.embed(new, as_query=True))
+                    started = self.prefetched.pop(new[0], None) if len(new) == 1 else None
+                    vectors = await (started or embedder.embed(new, as_query=True))
                     self.embedded.update(zip(new, vectors, strict=True))
                 except Unavailable as error:
-                    self.unembedded = error
+                    self.embedding_error = error
                     raise
         return [self.embedded[text] for text in texts]
 
     def spend(self, usage: Usage | None) -> None:
-        """Count what a call of the model cost beside the answer it writes."""
+        """Add the tokens of a model call that does not write the answer itself."""
         if usage is not None:
             self.spent = usage if self.spent is None else self.spent + usage
 
     def provider_of(self, llm: LLM) -> str:
-        """Who a model is, by the name the settings use."""
+        """Return the provider name of a model, as the settings call it."""
         return "extractive" if llm is self.kit.extractive else self.settings.llm.provider or "openai_compatible"
 
     def model_of(self, question: Question) -> str:
-        """The name of the model that this question is for."""
+        """Return the name of the model that answers this question."""
         return question.sampling.model or self.kit.llm.name
 
     def observe(self, **attributes: Any) -> None:
-        """Add facts to the span of the stage that runs now."""
+        """Add attributes to the span of the current stage."""
         observe(**attributes)
 
     @property
     def spans(self) -> list[Span]:
-        """What was done so far, in the order it was begun."""
+        """The spans so far, in the order of their start."""
         return self.recording.spans
 
     def durations(self) -> dict[str, float]:
-        """Milliseconds by stage, for the answer's metadata."""
+        """Return the milliseconds of each stage, for the answer's metadata."""
         found: dict[str, float] = {}
         for one in self.spans:
             if one.parent is None and one.duration_ms:

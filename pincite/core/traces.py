@@ -1,4 +1,4 @@
-"""Traces: what one request did, as spans that know what they belong to, wherever they were begun."""
+"""Traces: the spans of one request. Context variables give each span its parent, across tasks."""
 
 import asyncio
 import random
@@ -15,16 +15,16 @@ from pincite.core.query.prompt import Draft, Prompt
 from pincite.errors import PinciteError
 
 Kind = Literal["query", "chat", "search", "replay", "evaluation", "ingest"]
-"""What a trace is of."""
+"""The kind of request a trace records."""
 
-_QUOTED = re.compile(r"(\(HTTP \d{3}): .*\)|( reported): .*", re.DOTALL)
-MOST_SPANS = 500
-"""A big file makes many calls; what comes after so many spans is counted and not told."""
+_SERVER_MESSAGE = re.compile(r"(\(HTTP \d{3}): .*\)|( reported): .*", re.DOTALL)
+MAX_SPANS = 500
+"""Maximum spans of a trace, since a large file makes many calls; further spans are only counted."""
 
 
 @dataclass(slots=True)
 class Span:
-    """How one part went; `attributes` hold counts, ids and scores, never a document's or a question's words."""
+    """One timed operation; `attributes` hold counts, ids and scores, never text of a document or a question."""
 
     name: str
     parent: int | None
@@ -37,9 +37,10 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """The words of a request; kept only where `traces.content` allows.
+    """The texts of a request; stored only if `traces.content` allows it.
 
-    `prompt` is what the model was shown, `{role, content}` each: the instructions, and the passages with the question.
+    `prompt` holds the messages sent to the model, as `{role, content}`: the instructions, and the passages with the
+    question.
     """
 
     question: str
@@ -54,7 +55,7 @@ class Content:
 
 @dataclass(frozen=True, slots=True)
 class TraceOutcome:
-    """What an answer was like, without its words; passages by id."""
+    """The properties of an answer without its text; passages are given by id."""
 
     confidence: float
     level: str
@@ -68,10 +69,10 @@ class TraceOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """One request: what was asked for, how it went, how long it took and, where asked for, its spans.
+    """One request: its options, outcome and duration and, if requested, its spans.
 
-    `options` are those of the question and `settings` the query-time ones that were not the default: with the
-    question's words they are enough to ask it again. `remote` is the caller's own span (`traceparent`), if it sent one.
+    `options` are the question's options, `settings` the query-time settings that differ from the default: together with
+    the question's text they are enough to replay it. `remote` is the client's span (`traceparent`), if it sent one.
     """
 
     id: str
@@ -93,45 +94,49 @@ class Trace:
 
     @property
     def searched(self) -> bool:
-        """Whether it was a search, or one asked again: there is no answer to it."""
+        """Whether the request was a search or the replay of one, and so has no answer."""
         return self.kind == "search" or bool(self.options.get("searched"))
 
     @property
     def hits(self) -> tuple[tuple[str, float], ...]:
-        """The passages that were found, in their final order, with their scores; after a second look those of both."""
-        told = [span for span in self.spans if "hits" in span.attributes]
-        both = next((span for span in told if span.name == "second_look"), told[0] if told else None)
-        return tuple((str(chunk), float(score)) for chunk, score in both.attributes["hits"]) if both else ()
+        """The retrieved passages in their final order, with scores; after a second pass, those of both passes."""
+        searches = [span for span in self.spans if "hits" in span.attributes]
+        last = next((span for span in searches if span.name == "second_look"), searches[0] if searches else None)
+        return tuple((str(chunk), float(score)) for chunk, score in last.attributes["hits"]) if last else ()
 
     @property
     def documents(self) -> tuple[str, ...]:
-        """The documents that any search found passages of: an id of a passage begins with its document's."""
+        """The documents of all retrieved passages; the id of a passage starts with the id of its document."""
         found = [str(chunk) for span in self.spans for chunk, _ in span.attributes.get("hits", ())]
         return tuple(dict.fromkeys(chunk.split(".")[0] for chunk in found))
 
 
-def told(error: BaseException) -> str:
-    """An error in one line; of one that nobody foresaw only the name, for its text could hold anything."""
+def error_summary(error: BaseException) -> str:
+    """Return an error as one line; an unexpected error only by its class, since its message could hold any text."""
     if isinstance(error, asyncio.CancelledError):
         return "cancelled"
     name = type(error).__name__
-    return f"{name}: {unquoted(str(error))}"[:500].replace("\0", " ") if isinstance(error, PinciteError) else name
+    return (
+        f"{name}: {without_server_message(str(error))}"[:500].replace("\0", " ")
+        if isinstance(error, PinciteError)
+        else name
+    )
 
 
-def unquoted(text: str) -> str:
-    """What went wrong without what an outside server said about it: that may repeat what it was sent."""
-    return _QUOTED.sub(lambda found: f"{found[1]})" if found[1] else found[2], text)
+def without_server_message(text: str) -> str:
+    """Remove the reply of an external server from an error message: the reply may repeat the text it was sent."""
+    return _SERVER_MESSAGE.sub(lambda found: f"{found[1]})" if found[1] else found[2], text)
 
 
-def code_of(error: BaseException) -> str:
-    """The short name of an error, one of few."""
+def error_code(error: BaseException) -> str:
+    """Return the code of an error, one of a small set."""
     if isinstance(error, PinciteError):
         return error.code
     return "cancelled" if isinstance(error, asyncio.CancelledError) else "internal"
 
 
 class Recording:
-    """The spans of one request as they come to be."""
+    """Collects the spans of one request."""
 
     __slots__ = ("spans", "started")
 
@@ -141,25 +146,25 @@ class Recording:
 
     @property
     def elapsed_ms(self) -> float:
-        """How long it has been going on."""
+        """Milliseconds since the start."""
         return (time.monotonic() - self.started) * 1000
 
 
-_here: ContextVar[tuple[Recording, int | None] | None] = ContextVar("span", default=None)
-"""The recording and the span in it that whatever runs now belongs to; tasks inherit it."""
+_current: ContextVar[tuple[Recording, int | None] | None] = ContextVar("span", default=None)
+"""The current recording, and the index of the current span in it; tasks inherit both."""
 
 
 class span:
-    """`with span("vector_search", candidates=100) as it:` times a part of the request that is being served.
+    """`with span("vector_search", candidates=100) as it:` records a timed operation of the current request.
 
-    Outside of a request it records nothing. It may be left in another context than it was entered in, as happens to
-    an asynchronous generator that is closed early.
+    It records nothing outside of a request. It may be exited in another context than it was entered in: this happens
+    when an asynchronous generator is closed early.
     """
 
     __slots__ = ("_before", "_recording", "_span", "_started")
 
     def __init__(self, name: str, recording: Recording | None = None, **attributes: Any) -> None:
-        self._before = _here.get()
+        self._before = _current.get()
         current = self._before[0] if self._before else None
         self._recording = recording or current
         parent = self._before[1] if self._before and self._recording is current else None
@@ -167,28 +172,28 @@ class span:
 
     def __enter__(self) -> Span:
         self._started = time.monotonic()
-        if self._recording is not None and len(self._recording.spans) >= MOST_SPANS:
+        if self._recording is not None and len(self._recording.spans) >= MAX_SPANS:
             count("spans_left_out")
             self._recording = None
         if self._recording is not None:
             self._span.started_ms = (self._started - self._recording.started) * 1000
             self._recording.spans.append(self._span)
-            _here.set((self._recording, len(self._recording.spans) - 1))
+            _current.set((self._recording, len(self._recording.spans) - 1))
         return self._span
 
     def __exit__(self, _kind: object, error: BaseException | None, _traceback: object) -> None:
         self._span.duration_ms = (time.monotonic() - self._started) * 1000
         if error is not None:
-            self._span.error = told(error)
+            self._span.error = error_summary(error)
         if self._recording is not None:
-            _here.set(self._before)
+            _current.set(self._before)
 
 
 class call(span):
-    """A span that nothing lies below, such as one request to a server.
+    """A span without children, such as one request to a server.
 
-    An asynchronous generator shares the context of whoever iterates over it: an ordinary span that is open in there
-    would take what its caller does meanwhile for its own.
+    An asynchronous generator shares the context of its consumer: the consumer's spans would become children of an
+    ordinary span that is open inside the generator.
     """
 
     __slots__ = ()
@@ -196,42 +201,42 @@ class call(span):
     def __enter__(self) -> Span:
         made = super().__enter__()
         if self._recording is not None:
-            _here.set(self._before)
+            _current.set(self._before)
         return made
 
 
 def observe(**attributes: Any) -> None:
-    """Add facts to the span that whatever runs now belongs to; outside of one they go nowhere."""
-    here = _here.get()
-    if here is not None and here[1] is not None:
-        here[0].spans[here[1]].attributes.update(attributes)
+    """Add attributes to the current span; without one, do nothing."""
+    current = _current.get()
+    if current is not None and current[1] is not None:
+        current[0].spans[current[1]].attributes.update(attributes)
 
 
 def count(name: str, by: int = 1) -> None:
-    """Add to a number of that span, such as `retries`."""
-    here = _here.get()
-    if here is not None and here[1] is not None:
-        counted = here[0].spans[here[1]].attributes
+    """Add to a counter of the current span, such as `retries`."""
+    current = _current.get()
+    if current is not None and current[1] is not None:
+        counted = current[0].spans[current[1]].attributes
         counted[name] = counted.get(name, 0) + by
 
 
 class recording:
-    """`with recording() as it:` records the spans of what runs inside, from nothing."""
+    """`with recording() as it:` records the spans of the block in a new recording."""
 
     __slots__ = ("_before", "_recording")
 
     def __enter__(self) -> Recording:
-        self._before, self._recording = _here.get(), Recording()
-        _here.set((self._recording, None))
+        self._before, self._recording = _current.get(), Recording()
+        _current.set((self._recording, None))
         return self._recording
 
     def __exit__(self, *_: object) -> None:
-        _here.set(self._before)
+        _current.set(self._before)
 
 
 @dataclass(frozen=True, slots=True)
 class TraceFilter:
-    """Which traces a list is about, newest first; one's own, or for an administrator everybody's."""
+    """Which traces to list, newest first; `everybody` lists all users' traces, for administrators only."""
 
     kind: str | None = None
     errors: bool = False
@@ -243,8 +248,8 @@ class TraceFilter:
     degraded: bool = False
 
 
-def embedding(provider: str, model: str, texts: int = 0) -> dict[str, Any]:
-    """The call of an embedder; a model is named with its variant."""
+def embedding_attributes(provider: str, model: str, texts: int = 0) -> dict[str, Any]:
+    """Return the span attributes of an embedding call; `model` includes the variant."""
     return {
         "gen_ai.operation.name": "embeddings",
         "gen_ai.provider.name": provider,
@@ -253,25 +258,25 @@ def embedding(provider: str, model: str, texts: int = 0) -> dict[str, Any]:
     }
 
 
-def asked(provider: str, prompt: Prompt, model: str) -> dict[str, Any]:
-    """What a model is asked for; wishes the caller did not have are not told."""
-    wish = prompt.sampling
-    told = {
+def llm_request_attributes(provider: str, prompt: Prompt, model: str) -> dict[str, Any]:
+    """Return the span attributes of a request to a language model; options that are not set are omitted."""
+    sampling = prompt.sampling
+    attributes = {
         "gen_ai.operation.name": "chat",
         "gen_ai.provider.name": provider,
-        "gen_ai.request.model": wish.model or model,
-        "gen_ai.request.temperature": wish.temperature,
-        "gen_ai.request.top_p": wish.top_p,
-        "gen_ai.request.max_tokens": wish.max_tokens,
+        "gen_ai.request.model": sampling.model or model,
+        "gen_ai.request.temperature": sampling.temperature,
+        "gen_ai.request.top_p": sampling.top_p,
+        "gen_ai.request.max_tokens": sampling.max_tokens,
         "prompt_tokens": prompt.tokens,
         "sources": len(prompt.sources),
     }
-    return {name: value for name, value in told.items() if value is not None}
+    return {name: value for name, value in attributes.items() if value is not None}
 
 
-def written(draft: Draft, first_token_ms: float | None) -> dict[str, Any]:
-    """What came back."""
-    told = {
+def llm_response_attributes(draft: Draft, first_token_ms: float | None) -> dict[str, Any]:
+    """Return the span attributes of a language model's response."""
+    attributes = {
         "gen_ai.response.model": draft.model,
         "gen_ai.response.finish_reasons": [draft.finish_reason] if draft.finish_reason else None,
         "gen_ai.usage.input_tokens": draft.usage.prompt_tokens if draft.usage else None,
@@ -279,4 +284,4 @@ def written(draft: Draft, first_token_ms: float | None) -> dict[str, Any]:
         "first_token_ms": None if first_token_ms is None else round(first_token_ms, 3),
         "characters": len(draft.text),
     }
-    return {name: value for name, value in told.items() if value is not None}
+    return {name: value for name, value in attributes.items() if value is not None}

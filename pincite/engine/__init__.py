@@ -1,1 +1,1 @@
-"""The Python API: opens the library and answers every call of the interfaces."""
+"""The Python API, on which the HTTP API, the command line and MCP are built."""

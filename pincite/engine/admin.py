@@ -7,7 +7,7 @@ from pincite.config.branches.generation import Fallback, Llm
 from pincite.core.accounts.access import LOCAL, Caller, require
 from pincite.core.accounts.audit import AuditEntry
 from pincite.core.accounts.users import Person, PersonRole
-from pincite.core.documents.jobs import LOAD
+from pincite.core.documents.jobs import BULK_PRIORITY
 from pincite.core.protocols import LLM, Embedder, Reranker
 from pincite.core.run import Kit
 from pincite.engine.index.switch import IndexSwitch
@@ -27,7 +27,7 @@ from pincite.tracing.metrics import Metrics
 
 
 class Admin:
-    """What administrators do, and what the service needs to run."""
+    """The operations of administrators and of the server process."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -59,17 +59,17 @@ class Admin:
 
     @property
     def quotas(self) -> Quotas:
-        """How much each user may use, and has used."""
+        """The usage limits of users, and their usage."""
         return self._services.quotas
 
     @property
     def settings(self) -> LiveSettings:
-        """The settings in force, their history, and changes to them."""
+        """The current settings, their history, and changes to them."""
         return self._services.live_settings
 
     @property
     def index(self) -> IndexSwitch:
-        """The index that is searched and the one that is built beside it."""
+        """The index in service, and the one being built."""
         return self._services.index_switch
 
     @property
@@ -79,40 +79,40 @@ class Admin:
 
     @property
     def embedder(self) -> Embedder:
-        """The embedder of the index that is searched."""
+        """The embedder of the index in service."""
         return self._services.embedder
 
     @property
     def worker(self) -> str:
-        """The name of this process among those that work on documents."""
+        """The worker name of this process."""
         return self._services.workers.name
 
     def start_workers(self) -> None:
-        """Process documents in this process."""
+        """Start the ingest workers of this process."""
         self._services.workers.start()
 
     def kit(self) -> Kit:
-        """The language models and the reranker that the settings in force ask for."""
+        """Return the language models and the reranker of the current settings."""
         return self._services.kit_factory.kit(self._services.settings)
 
     def plain_llm(self, chosen: Llm | Fallback) -> LLM | None:
-        """A configured language model without retries and time-outs around it; None where none is configured."""
+        """Return a configured language model without retries and timeouts; None if none is configured."""
         return self._services.kit_factory.plain(self._services.settings, chosen)
 
     def plain_reranker(self) -> Reranker | None:
-        """The configured reranker without retries and time-outs around it."""
+        """Return the configured reranker without retries and timeouts."""
         return self._services.kit_factory.plain_reranker(self._services.settings)
 
     async def health(self, caller: Caller | None = None) -> Mapping[str, Any]:
-        """The database's state; `StoreDown` where it does not answer."""
+        """Return the state of the database; `StoreDown` if it does not answer."""
         return await health(self._services.database, caller.person if caller else "")
 
     async def sizes(self) -> Mapping[str, Mapping[str, float]]:
-        """How much there is: documents, chunks, jobs."""
+        """Return the numbers of documents, chunks and jobs."""
         return await library_sizes(self._services.database)
 
     async def set_limits(self, user_id: str, limits: Mapping[str, int | None], *, caller: Caller = LOCAL) -> None:
-        """Give a user limits of their own; None returns to the default."""
+        """Set the limits of a user; None restores the default."""
         await self._services.usage.allow(caller.person, user_id, limits)
 
     async def reindex(
@@ -123,34 +123,35 @@ class Admin:
         hold: bool = False,
         caller: Caller = LOCAL,
     ) -> int:
-        """Index documents anew in the background; returns how many wait for it.
+        """Reindex documents in the background; return the number of queued documents.
 
-        Where the settings ask for another model or another way of cutting, all are built beside what is searched, and
-        one switch is made when the last is done; with `hold`, when somebody says so.
+        If the settings ask for another embedder or chunking, a new index of all documents is built while the current
+        one stays in service. The switch follows when the last document is done or, with `hold`, on request.
         """
         scope = await self._services.scope(caller)
-        if document_ids is None and (await self._services.index_switch.standing()).wanting:
+        if document_ids is None and (await self._services.index_switch.status()).wanting:
             require(caller, "administer")
             await self._services.index_switch.build(held=hold)
-            built = (await self._services.index_switch.standing()).building
+            built = (await self._services.index_switch.status()).building
             count = built.waiting if built else 0
         else:
             if document_ids is not None:
                 await self._services.library.require_owned(scope, document_ids)
             wanted = self._services.prepared.signature if stale else None
-            count = len(await self._services.uploads.reindex(scope, document_ids, stale=wanted, priority=LOAD))
+            count = len(await self._services.uploads.reindex(scope, document_ids, stale=wanted, priority=BULK_PRIORITY))
         self._services.workers.wake()
         return count
 
     async def switch_index(self, *, anyway: bool = False, caller: Caller = LOCAL) -> None:
-        """Search the index that was built; `Conflict` where it is not complete."""
+        """Put the new index into service; `Conflict` if it is not complete."""
         require(caller, "administer")
-        built = (await self._services.index_switch.standing()).building
+        built = (await self._services.index_switch.status()).building
         if built is None:
             raise Conflict("no index is being built; change the settings, then: pincite reindex")
         if not await self._services.index_switch.switch(anyway=anyway):
             raise Conflict(
-                f"{built.built} of {built.documents} documents are built, {built.waiting} wait; a switch is made of all"
+                f"the new index is not complete: {built.built} of {built.documents} documents are indexed, "
+                f"{built.waiting} wait"
             )
         await self._services.audit.record(
             caller.person, AuditEntry("index.switch", details={"documents": built.documents})
@@ -158,15 +159,15 @@ class Admin:
         await self._services.live_settings.renew()
 
     async def roll_back_index(self, *, caller: Caller = LOCAL) -> None:
-        """Return to the index that was searched before, at once or as soon as what came since is built."""
+        """Return to the previous index, at once or as soon as the documents added since are in it."""
         require(caller, "administer")
-        await self._services.index_switch.back()
+        await self._services.index_switch.roll_back()
         await self._services.audit.record(caller.person, AuditEntry("index.rollback"))
         self._services.workers.wake()
         await self._services.live_settings.renew()
 
     async def discard_index(self, *, caller: Caller = LOCAL) -> int:
-        """Let go of the index that is being built, or else of those that stand by."""
+        """Discard the index that is being built or, without one, the standby indexes."""
         require(caller, "administer")
         discarded = await self._services.index_switch.discard()
         await self._services.audit.record(caller.person, AuditEntry("index.discard", details={"discarded": discarded}))
@@ -176,7 +177,7 @@ class Admin:
     async def add_user(
         self, name: str, role: PersonRole, password: str | None = None, *, caller: Caller = LOCAL
     ) -> Person:
-        """Add somebody who may come in, with a password or, once one is made for them, with a key."""
+        """Add a user; without a password, they need an API key."""
         if password is not None:
             check_new_password(password)
         person = await self._services.users.add(caller.person, name, role)
@@ -185,31 +186,29 @@ class Admin:
         return person
 
     async def hand_over(self, name: str, to: str, *, caller: Caller = LOCAL) -> int:
-        """Give all documents of a user to another; only whoever owns the data folder does. How many there were."""
-        whose, heir = (
-            await self._services.users.get(caller.person, name),
-            await self._services.users.get(caller.person, to),
-        )
-        if whose.id == heir.id:
-            raise Invalid(f"'{heir.name}' cannot take over from themselves")
-        handed = await self._services.permissions.hand_over(caller.person, whose, heir)
-        for person in (whose, heir):
+        """Transfer all documents of a user to another, with access to the data folder only; return their number."""
+        old_owner = await self._services.users.get(caller.person, name)
+        new_owner = await self._services.users.get(caller.person, to)
+        if old_owner.id == new_owner.id:
+            raise Invalid(f"'{new_owner.name}' owns these documents already; name another user")
+        count = await self._services.permissions.hand_over(caller.person, old_owner, new_owner)
+        for person in (old_owner, new_owner):
             self._services.folders.clear_cache(person.id)
-        details = {"to": heir.id, "documents": handed}
+        details = {"to": new_owner.id, "documents": count}
         await self._services.audit.record(
-            caller.person, AuditEntry("user.hand_over", f"user:{whose.id}", details=details)
+            caller.person, AuditEntry("user.hand_over", f"user:{old_owner.id}", details=details)
         )
-        return handed
+        return count
 
     async def read_as(self, caller: Caller, owner: str, at: str) -> Caller:
-        """Who an administrator reads as who looks at another's things: that one, without a right to change any.
+        """Return a read-only caller that lets an administrator read another user's data.
 
-        Where a setting allows it; and what is looked at is in the audit log before it is seen.
+        `access.administrators_read` must allow it. The access is written to the audit log first.
         """
         require(caller, "administer")
         if not self._services.settings.access.administrators_read:
             raise NotAllowed(
-                "administrators may not look at what belongs to others here (access.administrators_read)",
+                "administrators may not read the data of other users here (access.administrators_read)",
                 code="content_closed",
             )
         person = await self._services.users.get(caller.person, owner)

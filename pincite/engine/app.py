@@ -1,4 +1,4 @@
-"""AsyncPincite: a library of documents in three parts: documents, questions, admin."""
+"""AsyncPincite: the asynchronous Python API, in three parts: documents, questions, admin."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -19,7 +19,7 @@ from pincite.ingest.accept.collect import Collected
 
 
 class AsyncPincite:
-    """A library of documents and everything that can be done with it; one per data folder and process.
+    """A library of documents and all its operations; open one per data folder and process.
 
     The most common calls are methods of this class; the rest is in `documents`, `questions` and `admin`.
     """
@@ -42,26 +42,26 @@ class AsyncPincite:
         await self.close()
 
     async def open(self) -> None:
-        """Start what is needed; on any failure everything started so far is stopped again."""
+        """Open the database and start the services; on failure, stop those that were started."""
         await self.services.open()
 
     async def close(self) -> None:
-        """Stop what was started, last first."""
+        """Stop the services in reverse order of their start."""
         await self.services.close()
 
     @property
     def settings(self) -> Settings:
-        """The settings in force now; a frozen snapshot with its revision."""
+        """The current settings: an immutable snapshot with its revision."""
         return self.services.settings
 
     async def scope(self, caller: Caller = LOCAL) -> Scope:
-        """What a caller may read."""
+        """Return the scope of a caller: the documents they may read."""
         return await self.services.scope(caller)
 
     async def add(self, path: str | Path, *, folder: str = "", caller: Caller = LOCAL) -> Document:
         """Add one file and wait until it can be searched.
 
-        `Unreadable` where it cannot be read, `ProviderError` where its passages cannot be embedded.
+        `Unreadable` if it cannot be parsed, `ProviderError` if its passages cannot be embedded.
         """
         return await self.documents.add(path, folder=folder, caller=caller)
 
@@ -72,21 +72,21 @@ class AsyncPincite:
         return await self.documents.add_all(files, caller=caller, report=report)
 
     async def get(self, document_id: str, *, caller: Caller = LOCAL) -> Document:
-        """One document."""
+        """Return one document."""
         return await self.documents.get(document_id, caller=caller)
 
     async def remove(self, document_id: str, *, caller: Caller = LOCAL) -> Receipt:
-        """Remove a document and everything made of it."""
+        """Remove a document with its versions, chunks and cached answers."""
         return await self.documents.remove(document_id, caller=caller)
 
     async def ask(
         self, question: str | Question, *, caller: Caller = LOCAL, listen: Callable[[Event], None] | None = None
     ) -> Answer:
-        """Answer a question; `listen` is called with each event on the way."""
+        """Answer a question; `listen` is called with each event of the run."""
         return await self.questions.ask(question, caller=caller, listen=listen)
 
     async def search(
         self, question: str | Question, *, caller: Caller = LOCAL, settings: Settings | None = None
     ) -> SearchResult:
-        """Find passages; several queries at once are fused. `settings` replaces those in force for this search."""
+        """Find passages; several queries are fused. `settings` replaces the current settings for this search."""
         return await self.questions.search(question, caller=caller, settings=settings)

@@ -1,4 +1,4 @@
-"""Where text goes: who answers and who embeds, on this machine or elsewhere."""
+"""Describe where text is sent: the models that answer, embed and rerank, and their addresses."""
 
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -11,13 +11,13 @@ from pincite.text.sentences import without_login
 
 
 def where_text_goes(embedder: Embedder, settings: Settings) -> str:
-    """One line for whoever starts the service."""
+    """Return one line about all models, for the start of the server."""
     reranked = "" if settings.rag.reranker == "none" else f"; reranking: {reranking_from(settings)}"
     return f"answers: {answers_from(settings)}; embeddings: {embeddings_from(embedder, settings)}{reranked}"
 
 
 def answers_from(settings: Settings) -> str:
-    """`extractive, on this machine`, or the model and its address, and who steps in for it."""
+    """Return `extractive, on this machine`, or the model, its address and its fallback."""
     other = settings.llm.fallback
     instead = "" if provider_of(other) == "extractive" else f", or {_from(other)} where that fails"
     return _from(settings.llm) + instead
@@ -33,7 +33,7 @@ def _from(chosen: Llm | Fallback) -> str:
 
 
 def embeddings_from(embedder: Embedder, settings: Settings) -> str:
-    """`minilm, on this machine`, or the model and its address."""
+    """Return `minilm, on this machine`, or the embedding model and its address."""
     chosen = settings.embedding
     if embedder.local:
         return f"{chosen.provider}, on this machine"
@@ -43,7 +43,7 @@ def embeddings_from(embedder: Embedder, settings: Settings) -> str:
 
 
 def reranking_from(settings: Settings) -> str:
-    """`cosine, as embeddings`, or where passages go to be put in order."""
+    """Return `cosine, as embeddings`, or the reranker and its address."""
     name, address = settings.rag.reranker, rerank_address(settings)
     if address:
         return f"{settings.rerank.model or name} at {address}"
@@ -52,6 +52,6 @@ def reranking_from(settings: Settings) -> str:
 
 
 def host_and_port(url: str) -> tuple[str, int]:
-    """Whom to connect to."""
+    """Return the host and port of a URL."""
     parts = urlsplit(url)
     return parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)

@@ -1,4 +1,4 @@
-"""What the doctor looks at, one check after the other; each gives its findings and none ends the examination."""
+"""The checks of `pincite doctor`. Each returns its findings; a failed check does not stop the others."""
 
 import asyncio
 import os
@@ -27,17 +27,21 @@ from pincite.store.operations.open_bare import library
 from pincite.text.counts import count, size
 
 State = Literal["ok", "note", "broken"]
-LITTLE_SPACE = 500 * 1024 * 1024
-"""Free bytes below which the doctor says something."""
-CONNECT_S = 3.0
-FAILED_SHOWN = 5
-OFFERED_SHOWN = 8
-WRONG_SHOWN = 20
+LOW_SPACE_BYTES = 500 * 1024 * 1024
+"""Free bytes on the data folder's disk below which a note is shown."""
+CONNECT_TIMEOUT_S = 3.0
+"""Timeout of a connection test, in seconds."""
+MAX_FAILED_SHOWN = 5
+"""Maximum failed documents shown."""
+MAX_MODELS_SHOWN = 8
+"""Maximum Ollama models shown."""
+MAX_FAULTS_SHOWN = 20
+"""Maximum faults of the integrity check shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at: how it is, what was found, and what to do about it."""
+    """The result of one check: its state, what was found, and what to do."""
 
     name: str
     state: State
@@ -46,14 +50,14 @@ class Finding:
 
 
 async def diagnose(settings: Settings, *, verify: bool = False) -> list[Finding]:
-    """Look at everything, from the ground up; `verify` also compares all that is kept with what came in."""
+    """Run all checks; `verify` also runs the integrity check of all stored documents."""
     folder, embedder = _data_folder(settings.data), await _embedder(settings)
     missing = [finding.name for finding in (folder, embedder) if finding.state == "broken"]
     return [
         _python(),
         folder,
-        *([_unseen(missing)] if missing else await _library(settings)),
-        *(await _verified(settings) if verify and folder.state != "broken" else ()),
+        *([_database_not_checked(missing)] if missing else await _library(settings)),
+        *(await _content(settings) if verify and folder.state != "broken" else ()),
         embedder,
         await _answerer(settings),
         *await _reranker(settings),
@@ -62,19 +66,19 @@ async def diagnose(settings: Settings, *, verify: bool = False) -> list[Finding]
     ]
 
 
-def _unseen(missing: list[str]) -> Finding:
-    return Finding("database", "note", f"not looked at: the library does not open without its {missing[0]}")
+def _database_not_checked(missing: list[str]) -> Finding:
+    return Finding("database", "note", f"not checked: the library does not open without its {missing[0]}")
 
 
 def _python() -> Finding:
     version = f"{platform.python_version()} on {platform.system()} {platform.machine()}"
     if not (3, 11) <= sys.version_info[:2] <= (3, 13):
-        return Finding("Python", "note", version, "pincite is tried with Python 3.11 to 3.13; use one of these")
+        return Finding("Python", "note", version, "pincite is tested with Python 3.11 to 3.13; use one of these")
     return Finding("Python", "ok", version)
 
 
 def _data_folder(folder: Path) -> Finding:
-    """Looks without making anything; the nearest folder above that exists decides."""
+    """Check the data folder without creating it; if it does not exist, check its nearest existing parent."""
     there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
     choose = "choose another folder with --data"
     if not there.is_dir():
@@ -83,7 +87,7 @@ def _data_folder(folder: Path) -> Finding:
         return Finding("data folder", "broken", f"{folder}: {there} is not writable", f"make it writable, or {choose}")
     free = shutil.disk_usage(there).free
     found = f"{folder}, {size(free)} free"
-    if free < LITTLE_SPACE:
+    if free < LOW_SPACE_BYTES:
         return Finding("data folder", "note", found, f"little space is left; free some, or {choose} on another disk")
     return Finding("data folder", "ok", found)
 
@@ -102,12 +106,12 @@ async def _embedder(settings: Settings) -> Finding:
 
 
 async def _library(settings: Settings) -> list[Finding]:
-    """The database and the documents in it, for which the library is opened as every command does it."""
+    """Open the library as every command does, and check the database and the documents."""
     try:
         async with AsyncPincite(settings=settings) as pincite:
             about = await pincite.admin.health(LOCAL)
             documents = await pincite.documents.all()
-            kept = _kept(await last_backup(pincite.services.database), documents)
+            kept = _backup(await last_backup(pincite.services.database), documents)
             stray = await stray_files(pincite.services.database, pincite.services.blobs.files)
     except PinciteError as error:
         return [Finding("database", "broken", str(error))]
@@ -116,40 +120,42 @@ async def _library(settings: Settings) -> list[Finding]:
         f"{kind} {about['postgresql']}, pgvector {about['pgvector']}, schema {about['schema']}, "
         f"role {about['role']}, {size(about['bytes'])}"
     )
-    return [Finding("database", "ok", database), *_documents(documents), *_stray(stray), *kept]
+    return [Finding("database", "ok", database), *_documents(documents), *_stray_files(stray), *kept]
 
 
-def _stray(number: int) -> list[Finding]:
+def _stray_files(number: int) -> list[Finding]:
     if not number:
         return []
-    advice = "left by a process that died; they go by themselves an hour later, once something is added"
-    return [Finding("stray files", "note", f"{count(number, 'file')} that no document knows", advice)]
+    advice = "left by a process that crashed; they are deleted an hour later, when a document is added"
+    return [Finding("stray files", "note", f"{count(number, 'file')} that no document uses", advice)]
 
 
-def _kept(made_at: datetime | None, documents: list[Document]) -> list[Finding]:
-    """When the library was last backed up, and how much came since."""
+def _backup(made_at: datetime | None, documents: list[Document]) -> list[Finding]:
+    """Check when the last backup was made, and how many documents changed since."""
     if not documents:
         return []
     if made_at is None:
-        return [Finding("backup", "ok", "none was made yet", "to make one: pincite backup FILE")]
+        return [Finding("backup", "ok", "there is none yet", "create one: pincite backup FILE")]
     later = sum(document.updated_at > made_at for document in documents)
-    found = f"last made on {made_at.astimezone():%Y-%m-%d %H:%M}; {count(later, 'document')} changed since"
+    found = f"last backup on {made_at.astimezone():%Y-%m-%d %H:%M}; {count(later, 'document')} changed since"
     return [Finding("backup", "ok", found)]
 
 
-async def _verified(settings: Settings) -> list[Finding]:
-    """Whether all that belongs together is there; needs neither embedder nor model."""
+async def _content(settings: Settings) -> list[Finding]:
+    """Run the integrity check; it needs no embedder and no model."""
     try:
         async with library(settings) as (database, files):
             found = await inspect(database, files, lambda _progress: None)
     except PinciteError as error:
         return [Finding("content", "broken", str(error))]
     if not found.wrong:
-        looked = f"{count(found.files, 'file')}, every passage, {count(found.searched, 'search', 'searches')}"
-        return [Finding("content", "ok", f"as it came in: {looked}")]
+        checked = f"{count(found.files, 'file')}, every passage, {count(found.searched, 'search', 'searches')}"
+        return [Finding("content", "ok", f"intact: {checked}")]
     advice = "add the file again, or restore a backup"
-    more = [Finding("content", "broken", f"{len(found.wrong) - WRONG_SHOWN} more")] * (len(found.wrong) > WRONG_SHOWN)
-    return [*(Finding("content", "broken", line, advice) for line in found.wrong[:WRONG_SHOWN]), *more]
+    more = [Finding("content", "broken", f"{len(found.wrong) - MAX_FAULTS_SHOWN} more")] * (
+        len(found.wrong) > MAX_FAULTS_SHOWN
+    )
+    return [*(Finding("content", "broken", line, advice) for line in found.wrong[:MAX_FAULTS_SHOWN]), *more]
 
 
 def _documents(documents: list[Document]) -> list[Finding]:
@@ -163,63 +169,68 @@ def _documents(documents: list[Document]) -> list[Finding]:
             Finding(
                 "stale",
                 "note",
-                f"{count(stale, 'document')} made with other settings",
-                "renew them: pincite reindex --stale",
+                f"{count(stale, 'document')} indexed with other settings",
+                "reindex them: pincite reindex --stale",
             )
         )
     failed = [document for document in documents if document.error]
-    for document in sorted(failed, key=lambda one: one.updated_at, reverse=True)[:FAILED_SHOWN]:
+    for document in sorted(failed, key=lambda one: one.updated_at, reverse=True)[:MAX_FAILED_SHOWN]:
         reason = document.error.message if document.error else ""
         found.append(
-            Finding("failed", "note", f"{document.name}: {reason}", f"mend it, or: pincite remove {document.id}")
+            Finding(
+                "failed",
+                "note",
+                f"{document.name}: {reason}",
+                f"correct the file and add it again, or: pincite remove {document.id}",
+            )
         )
     return found
 
 
 async def _answerer(settings: Settings) -> Finding:
-    """Whether somebody listens where the model should be; nothing is sent."""
+    """Check that the language model's server accepts connections; nothing is sent."""
     where, address = answers_from(settings), address_of(settings.llm)
     if not address:
         return Finding("answers", "ok", where)
-    if silence := await _silence(address):
-        advice = "start the model server, or correct llm.base_url; until then answers are put together from sentences"
-        return Finding("answers", "note", f"{where}: {silence}", advice)
+    if failure := await _connection_error(address):
+        advice = "start the model server, or correct llm.base_url; until then answers are extracted sentences"
+        return Finding("answers", "note", f"{where}: {failure}", advice)
     return Finding("answers", "ok", f"{where}, reachable")
 
 
 async def _reranker(settings: Settings) -> list[Finding]:
-    """Where passages go to be put in order, and whether somebody listens there; nothing is sent."""
+    """Check that the reranker's server accepts connections; nothing is sent."""
     if settings.rag.reranker == "none":
         return []
     where, address = reranking_from(settings), rerank_address(settings)
     if not address:
         return [Finding("reranker", "ok", where)]
-    if silence := await _silence(address):
-        advice = "start the server, or correct rerank.base_url; until then the order of the search stays"
-        return [Finding("reranker", "note", f"{where}: {silence}", advice)]
+    if failure := await _connection_error(address):
+        advice = "start the server, or correct rerank.base_url; until then results are not reranked"
+        return [Finding("reranker", "note", f"{where}: {failure}", advice)]
     return [Finding("reranker", "ok", f"{where}, reachable")]
 
 
-async def _silence(address: str) -> str:
-    """Why nobody can be reached at an address; empty where somebody listens."""
+async def _connection_error(address: str) -> str:
+    """Return why an address cannot be reached; empty if it accepts connections."""
     try:
         host, port = host_and_port(address)
-        async with asyncio.timeout(CONNECT_S):
+        async with asyncio.timeout(CONNECT_TIMEOUT_S):
             _, writer = await asyncio.open_connection(host, port)
     except (OSError, TimeoutError, ValueError) as error:
-        return f"nobody answers there ({_reason(error)})"
+        return f"no server answers there ({_reason(error)})"
     writer.close()
     return ""
 
 
 async def _ollama(settings: Settings) -> list[Finding]:
-    """An Ollama that runs on this machine is offered where no model is chosen; it is never used unasked."""
+    """Suggest an Ollama server that runs on this machine, if no model is configured; it is never used unasked."""
     if provider_of(settings.llm) != "extractive" or not (models := await running_here()):
         return []
-    names = ", ".join(model.name for model in models[:OFFERED_SHOWN])
-    more = f" and {len(models) - OFFERED_SHOWN} more" if len(models) > OFFERED_SHOWN else ""
+    names = ", ".join(model.name for model in models[:MAX_MODELS_SHOWN])
+    more = f" and {len(models) - MAX_MODELS_SHOWN} more" if len(models) > MAX_MODELS_SHOWN else ""
     use = f"PINCITE_LLM__PROVIDER=ollama PINCITE_LLM__MODEL={models[0].name}"
-    return [Finding("Ollama", "ok", f"runs on this machine, not used: {names}{more}", f"to let it answer: {use}")]
+    return [Finding("Ollama", "ok", f"runs on this machine, not used: {names}{more}", f"to use it for answers: {use}")]
 
 
 def _reason(error: Exception) -> str:
@@ -231,8 +242,8 @@ def _reader(settings: Settings) -> Finding:
         known = isolation(settings.ingest.parse_memory_mb)
     except PinciteError as error:
         return Finding("reader", "broken", str(error))
-    found = f"files are read apart, with {', '.join(known.holds) or 'no limits but time'}"
+    found = f"files are parsed in separate processes, with {', '.join(known.holds) or 'a timeout only'}"
     if not known.lacks:
         return Finding("reader", "ok", found)
-    advice = "add files from people you trust only, or run on a Linux that allows seccomp and Landlock"
-    return Finding("reader", "note", f"{found}; this system does not give: {', '.join(known.lacks)}", advice)
+    advice = "add only files that you trust, or use a Linux system with seccomp and Landlock"
+    return Finding("reader", "note", f"{found}; this system lacks: {', '.join(known.lacks)}", advice)

@@ -23,13 +23,13 @@ from pincite.core.documents.document import (
     Version,
     VersionText,
 )
-from pincite.core.documents.jobs import LOAD, WAITED_FOR, CancelledJob
-from pincite.engine.reader.diff import CONTEXT, Difference, difference
-from pincite.engine.reader.document_reader import passage
+from pincite.core.documents.jobs import BULK_PRIORITY, INTERACTIVE_PRIORITY, CancelledJob
+from pincite.engine.reader.diff import CONTEXT_LINES, Difference, difference
+from pincite.engine.reader.document_reader import extract_passage
 from pincite.engine.reader.page_locator import Locator
 from pincite.engine.wiring import Services
 from pincite.errors import (
-    PROVIDERS_FAILED,
+    PROVIDER_ERRORS,
     BadRequest,
     DataFolderError,
     Invalid,
@@ -47,10 +47,10 @@ from pincite.store.documents.folders import Folders
 from pincite.store.indexing.insert_documents import Schedule
 from pincite.store.indexing.job_list import JobList
 
-WATCH_S, WATCH_LONG_S = 0.1, 0.5
-"""How often `wait` looks at the progress, and how seldom where it takes long."""
-STALLED_S = 10.0
-"""How long `add` waits for a part that is down; its file stays in the queue."""
+POLL_S, MAX_POLL_S = 0.1, 0.5
+"""Seconds between two polls of `wait`: at first, and at most."""
+STALL_TIMEOUT_S = 10.0
+"""Seconds that `add` waits for a component that is down; the file stays in the queue."""
 
 
 class Documents:
@@ -61,27 +61,27 @@ class Documents:
 
     @property
     def folders(self) -> Folders:
-        """The folders documents lie in."""
+        """The folders of the library."""
         return self._services.folders
 
     @property
     def jobs(self) -> JobList:
-        """Documents that wait to be processed, and those that were."""
+        """The jobs of waiting, running and processed documents."""
         return self._services.job_list
 
     @property
     def locator(self) -> Locator:
-        """Where text stands on the pages of a document."""
+        """Converts between text spans and positions on pages."""
         return self._services.locator
 
     async def __call__(self, folder: str | None = None, *, caller: Caller = LOCAL) -> list[Document]:
-        """Every document, or those of a folder and below it."""
+        """Return all documents, or those in a folder and below it."""
         return await self.all(Listing(folder=folder), caller=caller)
 
     async def upload(
-        self, upload: Upload, *, start: bool = True, caller: Caller = LOCAL, priority: int = WAITED_FOR
+        self, upload: Upload, *, start: bool = True, caller: Caller = LOCAL, priority: int = INTERACTIVE_PRIORITY
     ) -> Added:
-        """Take a file in; it is processed in the background by this or another process's workers."""
+        """Upload a file; workers of this or another process index it in the background."""
         checked = await asyncio.to_thread(accept, upload, self._services.settings)
         document, outcome = await self._services.uploads.accept(
             await self._services.scope(caller),
@@ -96,19 +96,19 @@ class Documents:
         return Added(document, outcome)
 
     async def add(self, path: str | Path, *, folder: str = "", caller: Caller = LOCAL) -> Document:
-        """Take one file in and wait until it can be asked about.
+        """Add one file and wait until it can be searched.
 
-        `Unreadable` where it cannot be read, `ProviderError` where its passages cannot be embedded.
+        `Unreadable` if it cannot be parsed, `ProviderError` if its passages cannot be embedded.
         """
         files = await asyncio.to_thread(collect, [Path(path)], folder)
         if len(files.files) + len(files.refused) != 1:
             raise Invalid(f"{path} is a folder; use add_all for folders")
-        result = await self.add_all(files, caller=caller, stalled_s=STALLED_S)
+        result = await self.add_all(files, caller=caller, stalled_s=STALL_TIMEOUT_S)
         if result.refused:
             raise result.refused[0][1]
         [added] = result.added
         if failed := added.document.error:
-            kind = PROVIDERS_FAILED.get(failed.code, Unreadable)
+            kind = PROVIDER_ERRORS.get(failed.code, Unreadable)
             raise kind(f"{added.document.name}: {failed.message}", code=failed.code)
         return added.document
 
@@ -120,23 +120,23 @@ class Documents:
         report: Callable[[Progress], None] | None = None,
         stalled_s: float | None = None,
     ) -> AddedAll:
-        """Take files in and wait until all are processed; `report` hears how far it is.
+        """Add files and wait until all are processed; `report` is called with the progress.
 
-        Several at once are a load: what somebody else waits for goes before it.
+        Several files get the bulk priority: a single file that another user waits for is processed before them.
         """
-        scope, tell = await self._services.scope(caller), report or (lambda _progress: None)
-        priority = LOAD if len(files.files) > 1 else WAITED_FOR
+        scope, report_progress = await self._services.scope(caller), report or (lambda _progress: None)
+        priority = BULK_PRIORITY if len(files.files) > 1 else INTERACTIVE_PRIORITY
         self._services.workers.start()
         added: list[Added] = []
         refused = list(files.refused)
-        settled = await self._services.uploads.up_to_date(scope, [(file.folder, file.name) for file in files.files])
+        finished = await self._services.uploads.up_to_date(scope, [(file.folder, file.name) for file in files.files])
 
-        async def take_in(file: NamedFile, read: ReadFile) -> Added | tuple[str, PinciteError]:
+        async def upload_file(file: NamedFile, read: ReadFile) -> Added | tuple[str, PinciteError]:
             try:
                 if isinstance(read, PinciteError):
                     raise read
                 upload, checksum = read
-                same = settled.get((upload.folder, upload.name))
+                same = finished.get((upload.folder, upload.name))
                 if same and same.checksum == checksum:
                     return Added(same, "unchanged")
                 return await self.upload(upload, caller=caller, priority=priority)
@@ -144,36 +144,40 @@ class Documents:
                 return str(file.path), error
 
         for part in files.batches():
-            for one in await asyncio.gather(*map(take_in, part, await asyncio.to_thread(read_all, part))):
+            for one in await asyncio.gather(*map(upload_file, part, await asyncio.to_thread(read_all, part))):
                 if isinstance(one, Added):
                     added.append(one)
                 else:
                     refused.append(one)
-            tell(Progress("taking in", len(added) + len(refused) - len(files.refused), len(files.files), 0.0))
-        ended = await self.settle(added, caller=caller, priority=priority, report=tell, stalled_s=stalled_s)
+            report_progress(
+                Progress("taking in", len(added) + len(refused) - len(files.refused), len(files.files), 0.0)
+            )
+        ended = await self.wait_for_added(
+            added, caller=caller, priority=priority, report=report_progress, stalled_s=stalled_s
+        )
         return AddedAll(ended, refused, files.skipped)
 
-    async def settle(
+    async def wait_for_added(
         self,
         added: Sequence[Added],
         *,
         caller: Caller = LOCAL,
-        priority: int = WAITED_FOR,
+        priority: int = INTERACTIVE_PRIORITY,
         report: Callable[[Progress], None] | None = None,
         stalled_s: float | None = None,
     ) -> list[Added]:
-        """Wait until what was taken in is processed, and tell what became of it."""
-        scope, settled = await self._services.scope(caller), list(added)
+        """Wait until uploaded files are processed, and return their final outcomes."""
+        scope, results = await self._services.scope(caller), list(added)
         self._services.workers.start()
         waiting = [one.document.id for one in added if one.document.status in (Status.PENDING, Status.PROCESSING)]
         await self._services.jobs.start_over(scope, waiting, priority=priority)
         await self.wait(waiting, caller=caller, report=report, stalled_s=stalled_s)
         ended = {d.id: d for d in await self._services.library.get_many(scope, waiting)}
         for number, one in enumerate(added):
-            if one.document.id in ended:  # what was known but not done yet was finished now
+            if one.document.id in ended:  # an unchanged file that was still waiting has been processed now
                 outcome = "again" if one.outcome == "unchanged" else one.outcome
-                settled[number] = Added(ended[one.document.id], outcome)
-        return settled
+                results[number] = Added(ended[one.document.id], outcome)
+        return results
 
     async def wait(
         self,
@@ -183,63 +187,63 @@ class Documents:
         report: Callable[[Progress], None] | None = None,
         stalled_s: float | None = None,
     ) -> None:
-        """Wait until these documents are processed, by whichever process does it.
+        """Wait until documents are processed, by the workers of any process.
 
-        With `stalled_s`, `Unavailable` where all of them have been waiting for longer for a part that is down.
+        With `stalled_s`, raise `Unavailable` if all of them have waited longer for a component that is down.
         """
-        scope, total, pause = await self._services.scope(caller), len(document_ids), WATCH_S
+        scope, total, pause = await self._services.scope(caller), len(document_ids), POLL_S
         while waiting := await self._services.jobs.waiting(scope, document_ids):
             if stalled_s is not None and waiting.stalled == waiting.count and waiting.stalled_s > stalled_s:
                 kind = ProviderBusy if "embedder" in waiting.stage else Unavailable
-                raise kind(f"{waiting.stage}: {waiting.reason}; it is tried again by itself", code="stalled")
+                raise kind(f"{waiting.stage}: {waiting.reason}; it is retried automatically", code="stalled")
             if report:
                 note = f"{waiting.stage}: {waiting.reason}" if waiting.reason else waiting.stage
                 report(Progress("indexing", total - waiting.count, total, waiting.progress, note=note))
             await asyncio.sleep(pause)
-            pause = min(pause * 1.2, WATCH_LONG_S)
+            pause = min(pause * 1.2, MAX_POLL_S)
         if report:
             report(Progress("indexing", total, total, 0.0))
 
     async def cancel(self, job_id: int, *, caller: Caller = LOCAL) -> CancelledJob:
-        """Take a document out of the queue, from under the hands of whoever works on it; what is served stays so."""
+        """Cancel a job, also one that a worker has claimed; the served version of the document stays."""
         job, cancelled = await self._services.job_list.take_over(await self._services.scope(caller), job_id)
-        until = "; until then what was indexed before is searched" if cancelled.serving else ""
-        reason = f"processing was cancelled; add the file again to have it processed{until}"
+        until = "; until then its earlier version is searched" if cancelled.serving else ""
+        reason = f"processing was cancelled; add the file again to process it{until}"
         await self._services.editions.fail(job, "cancelled", reason)
         await self._services.workers.drop(job.id)
         return cancelled
 
     async def get(self, document_id: str, *, caller: Caller = LOCAL) -> Document:
-        """One document."""
+        """Return one document."""
         return await self._services.library.get(await self._services.scope(caller), document_id)
 
     async def all(self, listing: Listing = Listing(), *, caller: Caller = LOCAL) -> list[Document]:  # noqa: B008
-        """Every document that fits, page after page."""
-        found, cursor = list[Document](), listing.cursor
+        """Return all documents of a listing, from all pages."""
+        documents, cursor = list[Document](), listing.cursor
         while True:
             page, cursor = await self.page(replace(listing, cursor=cursor), caller=caller)
-            found.extend(page)
+            documents.extend(page)
             if cursor is None:
-                return found
+                return documents
 
     async def page(self, listing: Listing, *, caller: Caller = LOCAL) -> tuple[list[Document], str | None]:
-        """One page of the list, and the cursor of the next one."""
+        """Return one page of a listing, and the cursor of the next page."""
         return await self._services.library.documents(await self._services.scope(caller), listing)
 
     async def several(self, document_ids: Sequence[str], *, caller: Caller = LOCAL) -> list[Document]:
-        """Those of these documents that the caller may read."""
+        """Return the documents with these ids that the caller may read."""
         return await self._services.library.get_many(await self._services.scope(caller), document_ids)
 
-    async def alike(self, document: Document, *, caller: Caller = LOCAL) -> list[Document]:
-        """Other documents with the same content."""
+    async def duplicates(self, document: Document, *, caller: Caller = LOCAL) -> list[Document]:
+        """Return other documents with the same content."""
         return await self._services.library.duplicates(await self._services.scope(caller), document)
 
     async def stale(self, *, caller: Caller = LOCAL) -> int:
-        """How many documents were indexed with other settings than those in force."""
+        """Return the number of documents that were indexed with other settings than the current ones."""
         return await self._services.library.stale(await self._services.scope(caller))
 
     async def list_versions(self, document_id: str, *, caller: Caller = LOCAL) -> list[Version]:
-        """The versions of a document, newest first."""
+        """Return the versions of a document, newest first."""
         return await self._services.library.versions(await self._services.scope(caller), document_id)
 
     async def chunks(
@@ -252,28 +256,28 @@ class Documents:
         limit: int | None = None,
         caller: Caller = LOCAL,
     ) -> tuple[str, Sequence[Chunk]]:
-        """The version that is served, and its chunks in order."""
+        """Return the served version of a document, and its chunks in order."""
         scope = await self._services.scope(caller)
         return await self._services.library.chunks(
             scope, document_id, level, version_id=version_id, after=after, limit=limit
         )
 
     async def embedding_inputs(self, document_id: str, *, caller: Caller = LOCAL) -> tuple[str, Mapping[int, bytes]]:
-        """The embedding model of a document, and the digest of what was embedded for each chunk."""
+        """Return the embedding model of a document, and the digest of the embedded text of each chunk."""
         return await self._services.library.embedded(await self._services.scope(caller), document_id)
 
     async def text(self, document_id: str, version: str | None = None, *, caller: Caller = LOCAL) -> VersionText:
-        """A version's whole normalised text."""
+        """Return the whole normalised text of a version."""
         return await self._services.library.text(await self._services.scope(caller), document_id, version)
 
     async def original(
         self, document_id: str, version: str | None = None, *, caller: Caller = LOCAL
     ) -> tuple[Version, bytes]:
-        """A version's file as it was uploaded."""
+        """Return a version and its original file."""
         return await self._services.library.raw(await self._services.scope(caller), document_id, version)
 
     async def start(self, document_ids: Sequence[str] | None = None, *, caller: Caller = LOCAL) -> int:
-        """Process documents that were uploaded and held back; all of the caller's without ids."""
+        """Start the held jobs of documents; without ids, all of the caller's. Return their number."""
         scope = await self._services.scope(caller)
         if document_ids is not None:
             await self._services.library.require_owned(scope, document_ids)
@@ -282,15 +286,15 @@ class Documents:
         return started
 
     async def readers(self, request: ShareRequest, *, caller: Caller = LOCAL) -> Readers:
-        """The users and groups that a share request names; an error where one does not exist."""
+        """Return the users and groups of a share request; an error if one does not exist."""
         return await self._services.permissions.readers(await self._services.scope(caller), request)
 
     async def read(self, reading: ReadRequest, *, caller: Caller = LOCAL) -> Passage:
-        """Part of a document's text: lines, a section, or all of it."""
+        """Return a part of a document's text: lines, a section, or all of it."""
         scope = await self._services.scope(caller)
         document_id = reading.document_id or await self._services.library.find_source(scope, reading.source_uri or "")
         text = await self._services.library.text(scope, document_id, reading.version)
-        return await asyncio.to_thread(passage, text, reading)
+        return await asyncio.to_thread(extract_passage, text, reading)
 
     async def difference(
         self,
@@ -298,10 +302,10 @@ class Documents:
         before: str | None = None,
         after: str | None = None,
         *,
-        context: int = CONTEXT,
+        context: int = CONTEXT_LINES,
         caller: Caller = LOCAL,
     ) -> Difference:
-        """What changed between two versions of a document; between the last two unless told otherwise."""
+        """Compare two versions of a document; by default the last two."""
         scope = await self._services.scope(caller)
         readable = [
             v.id for v in await self._services.library.versions(scope, document_id) if v.status == Status.COMPLETED
@@ -309,27 +313,27 @@ class Documents:
         newest = after or next(iter(readable), None)
         earlier = [version for version in readable if newest is not None and version < newest]
         if newest is None or (before is None and not earlier):
-            raise NotFound("there is nothing to compare: the document has no earlier version that can be read")
+            raise NotFound("there is nothing to compare: the document has no earlier readable version")
         first = await self._services.library.text(scope, document_id, before or earlier[0])
         return await asyncio.to_thread(
             difference, first, await self._services.library.text(scope, document_id, newest), context=context
         )
 
     async def remove(self, document_id: str, *, caller: Caller = LOCAL) -> Receipt:
-        """Remove a document and everything made of it."""
+        """Remove a document with its versions, chunks and cached answers."""
         scope = await self._services.scope(caller)
         await self._services.library.require_owned(scope, [document_id])
         return await self._services.removal.remove(scope, document_id)
 
     async def update(self, document_id: str, wanted: DocumentChange, *, caller: Caller = LOCAL) -> Document:
-        """Change a document's title, tags or folder; its id stays."""
+        """Change a document's title, tags, folder or name; its id stays."""
         scope = await self._services.scope(caller)
         await self._services.library.require_owned(scope, [document_id])
         await self._services.editor.update(scope, document_id, wanted)
         return await self.get(document_id, caller=caller)
 
     async def share(self, document_id: str, request: ShareRequest | None, *, caller: Caller = LOCAL) -> Document:
-        """Let these read a document, and no others; with None, whoever may read what lies in its folder."""
+        """Set the readers of a document; None means the readers of its folder."""
         scope = await self._services.scope(caller)
         await self._services.library.require_owned(scope, [document_id])
         readers = None if request is None else await self._services.permissions.readers(scope, request)
@@ -337,20 +341,20 @@ class Documents:
         return await self.get(document_id, caller=caller)
 
     async def share_folder(self, path: str, request: ShareRequest | None, *, caller: Caller = LOCAL) -> None:
-        """Let these read what lies in one's own folder and below it; with None, as the folder above has it."""
+        """Set the readers of the caller's own folder and its subfolders; None means those of the parent folder."""
         scope = await self._services.scope(caller)
         readers = None if request is None else await self._services.permissions.readers(scope, request)
         await self._services.permissions.share_folder(scope, path, readers)
         self._services.folders.clear_cache(scope.person)
 
     async def remove_folder(self, path: str, *, recursive: bool = False, caller: Caller = LOCAL) -> list[Receipt]:
-        """Remove a folder that is empty, or with `recursive` one with all documents in it and below it."""
+        """Remove an empty folder; with `recursive`, also all documents in it and below it."""
         scope = await self._services.scope(caller)
         await self._services.folders.get(scope, path)
         inside = await self._services.folders.own_documents(scope, path) if recursive else []
         receipts = []
         for document_id in inside:
-            with suppress(NotFound):  # somebody else removed it
+            with suppress(NotFound):  # it was removed meanwhile
                 receipts.append(await self._services.removal.remove(scope, document_id))
         await self._services.folders.remove(scope, path)
         return receipts

@@ -1,4 +1,7 @@
-"""The settings in force: an administrator's changes over what was configured, the same in every process within a second."""
+"""The current settings: changes by administrators over the configured values.
+
+A change reaches every process within a second.
+"""
 
 import asyncio
 import contextlib
@@ -21,17 +24,17 @@ from pincite.text.sentences import without_login
 
 log = logging.getLogger(__name__)
 
-_MAKES_TOOLS = ("llm.", "embedding.", "rag.reranker", "rerank.")
-"""A change of these is tried out before it is stored."""
-_WOULD_LEAK = (
-    "'{branch}.{leaf}' cannot be changed while {branch}.api_key is set, or that key would go to the new server; "
+_CHECKED_KEYS = ("llm.", "embedding.", "rag.reranker", "rerank.")
+"""Keys whose changes are checked by building the tools before they are stored."""
+_KEY_WOULD_LEAK = (
+    "'{branch}.{leaf}' cannot be changed while {branch}.api_key is set: the key would be sent to the new server; "
     "change both in the environment or the settings file"
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """A setting as it is now: its value, where that comes from, and what the database says where that does not count."""
+class SettingLine:
+    """A setting with its current value and source; `stored` is the stored value, if another source overrides it."""
 
     key: Key
     value: Any
@@ -42,7 +45,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class SettingsOutcome:
-    """What a change did; `reindex` are the changed keys that ask for it, `missing` what a profile would like besides."""
+    """The result of a change; `reindex` are keys that require reindexing, `missing` the unmet needs of a profile."""
 
     revision: int
     changes: tuple[SettingChange, ...]
@@ -52,10 +55,10 @@ class SettingsOutcome:
 
 
 class LiveSettings:
-    """Builds the settings from their layers, changes them for everybody, and follows the changes of others.
+    """Builds the settings from their layers, stores changes for all processes, and follows changes of other processes.
 
-    `check` tells whether what a tree of settings needs can be made, or raises; `prepare` makes it; `adopt` puts it into
-    force, at once.
+    `check` raises if the tools that some settings need cannot be built; `prepare` builds them; `adopt` puts them into
+    use.
     """
 
     def __init__(
@@ -69,8 +72,8 @@ class LiveSettings:
         self._layers, self._store = layers, store
         self._check, self._prepare, self._adopt = check, prepare, adopt
         self._stored: Mapping[str, Any] = {}
-        self._seen = -1
-        self._taking = asyncio.Lock()
+        self._revision = -1
+        self._reloading = asyncio.Lock()
         self._following: asyncio.Task[None] | None = None
         self.settings = layers.settings()
         self.changes: Mapping[str, Any] = {}
@@ -78,127 +81,129 @@ class LiveSettings:
 
     @property
     def safe(self) -> bool:
-        """Whether the database's changes are ignored (PINCITE_SAFE)."""
+        """Whether the stored changes are ignored (PINCITE_SAFE)."""
         return self._layers.safe
 
     async def open(self) -> None:
-        """Take what the database says into force, then follow it."""
+        """Apply the stored changes, then follow further changes."""
         try:
-            await self._take()
+            await self._reload()
         except SettingsError as error:
             if self.safe or not self._stored:
                 raise
             raise SettingsError(f"{error} (with an administrator's changes; PINCITE_SAFE=1 ignores them)") from error
-        self._following = asyncio.create_task(self._store.follow(self._hear))
+        self._following = asyncio.create_task(self._store.follow(self._on_revision))
 
     async def close(self) -> None:
-        """Follow no more."""
+        """Stop following changes."""
         if self._following is not None:
             await cancel_and_wait(self._following)
 
-    async def _hear(self, revision: int) -> None:
-        """A revision was seen; whatever goes wrong with it, the settings before it stay in force."""
-        if revision == self._seen:
+    async def _on_revision(self, revision: int) -> None:
+        """Apply a new revision; on failure the previous settings stay in use."""
+        if revision == self._revision:
             return
         try:
-            await self._take()
+            await self._reload()
         except PinciteError as error:
             log.warning("the settings of revision %s cannot be used here: %s", revision, error)
         except Exception:
             log.exception("the settings of revision %s cannot be used here", revision)
 
-    async def _take(self) -> None:
-        async with self._taking:
+    async def _reload(self) -> None:
+        async with self._reloading:
             stored = await self._store.current()
-            if stored.revision == self._seen:
+            if stored.revision == self._revision:
                 return
             self._stored = stored.values
-            changes, ignored = self._usable(stored.values)
+            changes, ignored = self._usable_changes(stored.values)
             for reason in ignored.values():
-                log.warning("a stored setting does not count: %s", reason)
+                log.warning("a stored setting is ignored: %s", reason)
             if self.safe:
                 changes, ignored = {}, dict.fromkeys(stored.values, "PINCITE_SAFE is set")
             try:
                 settings = self._layers.settings(changes, revision=stored.revision)
                 await self._prepare(settings)
-            except SettingsError as error:  # it will not pass; what is only down is tried again with the next look
-                self._seen, self.ignored = stored.revision, dict.fromkeys(stored.values, str(error))
+            except (
+                SettingsError
+            ) as error:  # permanent; a component that is down raises another error and is retried at the next poll
+                self._revision, self.ignored = stored.revision, dict.fromkeys(stored.values, str(error))
                 raise
-            self._seen, self.settings, self.changes, self.ignored = stored.revision, settings, changes, ignored
+            self._revision, self.settings, self.changes, self.ignored = stored.revision, settings, changes, ignored
             self._adopt(settings)
             if self._following is not None:
-                log.info("settings of revision %s are in force", stored.revision)
+                log.info("settings of revision %s are in use", stored.revision)
 
     async def renew(self) -> None:
-        """Prepare and adopt the settings in force once more: what they stand on has changed."""
-        async with self._taking:
+        """Prepare and adopt the current settings again, after a switch of the index."""
+        async with self._reloading:
             await self._prepare(self.settings)
             self._adopt(self.settings)
 
-    def _usable(self, stored: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
-        """Those of the stored changes that count, and why others do not.
+    def _usable_changes(self, stored: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+        """Return the stored changes that can be used, and the reasons why others cannot.
 
-        Another version may have written them, or a key may have been configured since that is not for their server.
+        Another version of pincite may have written them, or an API key for another server was configured since.
         """
         usable, ignored = dict[str, Any](), dict[str, str]()
         for name, value in stored.items():
             try:
                 find_key(name)
-                _alone(self._layers).settings({name: value})
+                _shared_layers(self._layers).settings({name: value})
                 usable[name] = value
             except SettingsError as error:
                 ignored[name] = str(error)
-        ignored |= _misdirected(self._layers, usable)
+        ignored |= _leaking_changes(self._layers, usable)
         return {name: value for name, value in usable.items() if name not in ignored}, ignored
 
-    # --- changing ---------------------------------------------------------------------------------------------
+    # --- changes ----------------------------------------------------------------------------------------------
 
     async def set(self, values: Mapping[str, Any], caller: Caller) -> SettingsOutcome:
-        """Change settings together, for every process; a value of None takes the change of that key back."""
+        """Change settings as one batch, for all processes; the value None resets a key."""
 
         async def decide(stored: Stored) -> SettingsChange:
-            wanted = {name: self._wanted(name, value, stored.values) for name, value in values.items()}
-            taken_back = bool(wanted) and all(value is None for value in wanted.values())
-            return SettingsChange("reset" if taken_back else "set", await self._checked(stored, wanted))
+            wanted = {name: self._validated(name, value, stored.values) for name, value in values.items()}
+            is_reset = bool(wanted) and all(value is None for value in wanted.values())
+            return SettingsChange("reset" if is_reset else "set", await self._checked(stored, wanted))
 
         return await self._revise(caller, decide)
 
     async def undo(self, caller: Caller) -> SettingsOutcome:
-        """Take back the newest batch of changes that was not taken back yet."""
+        """Undo the newest batch of changes that is not undone yet."""
 
         async def decide(stored: Stored) -> SettingsChange:
             if not stored.last:
-                raise Invalid("there is no change left to take back")
+                raise Invalid("there is no change left to undo")
             before = {change.key: change.before for change in stored.last}
             return SettingsChange("undo", await self._checked(stored, before), undoes=stored.last[0].batch)
 
         return await self._revise(caller, decide)
 
     async def apply(self, name: str, caller: Caller) -> SettingsOutcome:
-        """Set what a profile sets and take back what only other profiles set, as one batch."""
+        """Apply a profile as one batch: set its values, and reset the keys that only other profiles set."""
         fitted = for_library(find_profile(name), self.settings)
 
         async def decide(stored: Stored) -> SettingsChange:
-            wanted = {key: self._pinned(key, fitted.values.get(key)) for key in sorted(managed_keys())}
+            wanted = {key: self._profile_value(key, fitted.values.get(key)) for key in sorted(managed_keys())}
             return SettingsChange("apply", await self._checked(stored, wanted), profile=name)
 
         return replace(await self._revise(caller, decide), missing=fitted.missing, profile=name)
 
     async def history(self, caller: Caller, *, limit: int, before: int | None = None) -> list[SettingChange]:
-        """What was changed, newest first, by batches."""
+        """Return the changes by batch, newest first."""
         require(caller, "administer")
         return await self._store.history(caller.person, limit=limit, before=before)
 
     async def _revise(self, caller: Caller, decide: Callable[[Stored], Awaitable[SettingsChange]]) -> SettingsOutcome:
         require(caller, "administer")
         changes = await self._store.revise(caller, decide)
-        with contextlib.suppress(PinciteError):  # it is stored: whoever follows takes it, this process included
-            await self._take()
+        with contextlib.suppress(PinciteError):  # the change is stored: every process, this one included, retries
+            await self._reload()
         reindex = [one.key for one in changes if (key := find(one.key)) and key.acts == "index"]
-        return SettingsOutcome(changes[0].batch if changes else self._seen, changes, tuple(reindex))
+        return SettingsOutcome(changes[0].batch if changes else self._revision, changes, tuple(reindex))
 
-    def _wanted(self, name: str, value: Any, stored: Mapping[str, Any]) -> Any:
-        """A value somebody wishes for, or the reason why it cannot be changed here."""
+    def _validated(self, name: str, value: Any, stored: Mapping[str, Any]) -> Any:
+        """Return the validated value of a change; `Invalid` if the key cannot be changed or the value is wrong."""
         if value is None and name in stored:
             return None
         try:
@@ -207,42 +212,42 @@ class LiveSettings:
                 raise Invalid(key.fixed)
             if value is None:
                 return None
-            return value_of(_alone(self._layers).settings({name: _read(key, value)}), name)
+            return value_of(_shared_layers(self._layers).settings({name: _read_value(key, value)}), name)
         except SettingsError as error:
             raise Invalid(str(error)) from None
 
-    def _pinned(self, name: str, value: Any) -> Any:
-        """A profile's value; None where it is what was configured anyway."""
+    def _profile_value(self, name: str, value: Any) -> Any:
+        """Return the value of a profile; None if it equals the configured value."""
         return None if value is None or value == self.configured(name) else value
 
     async def _checked(self, stored: Stored, wanted: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The same changes, if the whole tree works with them."""
-        usable, _ = self._usable(stored.values)
+        """Return the changes if the settings as a whole are valid with them; otherwise raise `Invalid`."""
+        usable, _ = self._usable_changes(stored.values)
         after = {key: value for key, value in {**usable, **wanted}.items() if value is not None and find(key)}
         try:
-            _alone(self._layers).settings(after)
+            _shared_layers(self._layers).settings(after)
             settings = self._layers.settings(after)
-            if leaks := _misdirected(_alone(self._layers), after) | _misdirected(self._layers, after):
+            if leaks := _leaking_changes(_shared_layers(self._layers), after) | _leaking_changes(self._layers, after):
                 raise Invalid(next(iter(leaks.values())))
-            if self._needs_trying(wanted):
+            if self._needs_check(wanted):
                 await self._check(settings)
         except SettingsError as error:
             raise Invalid(str(error)) from None
         return wanted
 
-    def _needs_trying(self, wanted: Mapping[str, Any]) -> bool:
-        """Whether tools change; in safe mode one of several bad changes may be taken back before the next."""
-        mending = self.safe and all(value is None for value in wanted.values())
-        return not mending and any(name.startswith(_MAKES_TOOLS) for name in wanted)
+    def _needs_check(self, wanted: Mapping[str, Any]) -> bool:
+        """Whether the changes need a check of the tools; a reset in safe mode does not, so that it cannot fail."""
+        resetting = self.safe and all(value is None for value in wanted.values())
+        return not resetting and any(name.startswith(_CHECKED_KEYS) for name in wanted)
 
-    # --- showing ----------------------------------------------------------------------------------------------
+    # --- reading ----------------------------------------------------------------------------------------------
 
-    def lines(self) -> list[Line]:
-        """Every setting as it is now."""
+    def lines(self) -> list[SettingLine]:
+        """Return every setting with its current value and source."""
         return [self.line(name) for name in catalogue()]
 
-    def line(self, name: str) -> Line:
-        """One setting as it is now."""
+    def line(self, name: str) -> SettingLine:
+        """Return one setting with its current value and source."""
         try:
             key = find_key(name)
         except SettingsError as error:
@@ -250,57 +255,59 @@ class LiveSettings:
         source, stored = self._layers.source(name, self.changes), self._stored.get(name)
         value = value_of(self.settings, name)
         shadowed = stored if source != "database" else None
-        return Line(key, value, source, is_set(self.settings, name), shadowed)
+        return SettingLine(key, value, source, is_set(self.settings, name), shadowed)
 
     def configured(self, name: str) -> Any:
-        """What a setting is without anybody's changes: as the default, the file or the environment says."""
-        return value_of(_alone(self._layers).settings(), name) if find(name) else None
+        """Return the configured value of a setting, without changes: from the default, the file or the environment."""
+        return value_of(_shared_layers(self._layers).settings(), name) if find(name) else None
 
-    def against(self, name: str) -> tuple[dict[str, tuple[Any, Any]], tuple[str, ...]]:
-        """What applying a profile would change, from and to, and what it would like besides."""
+    def diff_profile(self, name: str) -> tuple[dict[str, tuple[Any, Any]], tuple[str, ...]]:
+        """Return what applying a profile would change, as (old, new), and the unmet needs of the profile."""
         fitted = for_library(find_profile(name), self.settings)
-        after = {**self.changes, **{key: self._pinned(key, fitted.values.get(key)) for key in managed_keys()}}
+        after = {**self.changes, **{key: self._profile_value(key, fitted.values.get(key)) for key in managed_keys()}}
         then = self._layers.settings({key: value for key, value in after.items() if value is not None})
         pairs = {
             key: (value_of(self.settings, key), value_of(then, key)) for key in catalogue() if key in managed_keys()
         }
         return {key: pair for key, pair in pairs.items() if pair[0] != pair[1]}, fitted.missing
 
-    def profiled(self, name: str) -> tuple[Settings, tuple[str, ...]]:
-        """The settings of a request that names a profile, and what that would like besides."""
+    def for_profile(self, name: str) -> tuple[Settings, tuple[str, ...]]:
+        """Return the settings of a request with a profile, and the unmet needs of the profile."""
         fitted = for_request(find_profile(name), self.settings)
         settings = self._layers.settings(self.changes, profile=fitted.values, revision=self.settings.revision)
         return settings, fitted.missing
 
 
-def _alone(layers: SettingsLayers) -> SettingsLayers:
-    """What holds for every process: without what the caller of this one passed."""
+def _shared_layers(layers: SettingsLayers) -> SettingsLayers:
+    """Return the layers that all processes share: without the values that the caller of this process passed."""
     return replace(layers, passed={})
 
 
-def _misdirected(layers: SettingsLayers, changes: Mapping[str, Any]) -> dict[str, str]:
-    """Changes that would send a key to a server it was not configured with, by another address or another provider's."""
+def _leaking_changes(layers: SettingsLayers, changes: Mapping[str, Any]) -> dict[str, str]:
+    """Return changes that would send a configured API key to another server, with the reason for each."""
     configured, given, found = layers.settings(), {**changes, **layers.passed}, dict[str, str]()
     for branch in [name.removesuffix(".api_key") for name in catalogue() if name.endswith(".api_key")]:
         if not is_set(configured, f"{branch}.api_key"):
             continue
         address = value_of(configured, f"{branch}.base_url")
         if given.get(f"{branch}.base_url", address) != address:
-            found[f"{branch}.base_url"] = _WOULD_LEAK.format(branch=branch, leaf="base_url")
+            found[f"{branch}.base_url"] = _KEY_WOULD_LEAK.format(branch=branch, leaf="base_url")
         home = default_address(value_of(configured, f"{branch}.provider")) if find(f"{branch}.provider") else ""
         if not address and default_address(given.get(f"{branch}.provider", "")) not in ("", home):
-            found[f"{branch}.provider"] = _WOULD_LEAK.format(branch=branch, leaf="provider")
+            found[f"{branch}.provider"] = _KEY_WOULD_LEAK.format(branch=branch, leaf="provider")
     return found
 
 
-def _read(key: Key, value: Any) -> Any:
+def _read_value(key: Key, value: Any) -> Any:
     if isinstance(value, str) and NAMES_A_PROVIDER.search(key.name) and "." in value:
         raise Invalid(
-            f"'{key.name}' takes a dotted path only from the environment ({key.environment}) or the settings file"
+            f"'{key.name}' accepts a dotted path only from the environment ({key.environment}) or the settings file"
         )
     if isinstance(value, str) and without_login(value) != value:
-        raise Invalid(f"'{key.name}' holds a password or a query, and secrets are never stored; set {key.environment} "
-                      "instead")  # fmt: skip
+        raise Invalid(
+            f"'{key.name}' contains a password or a query string, and secrets are not stored; "
+            f"set {key.environment} instead"
+        )
     try:
         return parse_value(key, value)
     except ValueError as error:

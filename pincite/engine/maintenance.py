@@ -1,4 +1,4 @@
-"""Backup, restore and purge of a library that is not opened: they need no embedder, model or worker."""
+"""Backup, restore and purge. They open only the database: no embedder, model or worker is needed."""
 
 import asyncio
 from collections.abc import Callable
@@ -18,7 +18,7 @@ Report = Callable[[Progress], None]
 
 
 async def back_up_library(settings: Settings, target: Path, *, traces: bool, report: Report) -> Backup:
-    """Write the whole library into one file, while others go on using it."""
+    """Write the whole library to one file, while it stays in use."""
     _require_library(settings)
     _require_outside(target, settings.data)
     async with library(settings) as (database, files):
@@ -26,7 +26,7 @@ async def back_up_library(settings: Settings, target: Path, *, traces: bool, rep
 
 
 async def restore_library(settings: Settings, source: Path, report: Report) -> tuple[BackupManifest, IntegrityReport]:
-    """Restore a backup into an empty library, and check all of it."""
+    """Restore a backup into an empty library, and run the integrity check."""
     manifest = await asyncio.to_thread(read_backup, source, report)
     async with address(settings) as url:
         await restore(url, settings.data, source, manifest, report)
@@ -35,7 +35,7 @@ async def restore_library(settings: Settings, source: Path, report: Report) -> t
 
 
 async def purge_library(settings: Settings, report: Report) -> PurgeResult:
-    """Make what was removed unrecoverable from the data folder."""
+    """Make removed documents unrecoverable from the data folder."""
     _require_library(settings)
     async with library(settings) as (database, files):
         return await purge(database, files, embedded=settings.database.url is None, report=report)

@@ -1,4 +1,4 @@
-"""Questions: ask, search, replay, run a flow; and what is kept of them."""
+"""Questions: ask, search, replay, run a flow; sessions, feedback, traces and evaluations."""
 
 import asyncio
 import secrets
@@ -38,7 +38,7 @@ from pincite.tracing.replay import Replay, compare, question_of, replayable, set
 
 
 class Questions:
-    """Answers and searches. Each call acts with its caller's permissions and is traced."""
+    """Answers and searches. Each call has its caller's permissions and writes a trace."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -60,7 +60,7 @@ class Questions:
 
     @property
     def traces(self) -> TraceStore:
-        """What happened in past requests."""
+        """Traces of past requests."""
         return self._services.traces
 
     @property
@@ -69,14 +69,14 @@ class Questions:
         return self._services.evaluations
 
     async def may_read_all(self, document_ids: Collection[str], *, caller: Caller = LOCAL) -> bool:
-        """Whether the caller may still read all of these documents."""
+        """Whether the caller may read all of these documents now."""
         return not await self._services.library.unreadable(caller.person, document_ids)
 
     async def ask(
         self, question: str | Question, *, caller: Caller = LOCAL, listen: Callable[[Event], None] | None = None
     ) -> Answer:
-        """Answer a question; `listen` hears what happens on the way."""
-        asked = await self._under_its_folder(Question(question) if isinstance(question, str) else question, caller)
+        """Answer a question; `listen` is called with each event of the run."""
+        asked = await self._with_folder_prompt(Question(question) if isinstance(question, str) else question, caller)
         kind = "chat" if asked.session_id or asked.conversation else "query"
         async with self._run(caller, TraceRecorder(kind, asked, listen)) as run:
             return await pipeline.answer(run, asked)
@@ -84,13 +84,13 @@ class Questions:
     async def run_flow(
         self, flow: Flow, *, caller: Caller = LOCAL, listen: Callable[[Event], None] | None = None
     ) -> Answer:
-        """Run a flow's nodes; the answer is what its last completion says."""
+        """Run a flow; the text of its last completion is the answer."""
         asked = Question(flow.input, profile=flow.profile, mode="agent")
         async with self._run(caller, TraceRecorder("query", asked, listen)) as run:
             return await run_flow(run, flow)
 
-    async def _under_its_folder(self, question: Question, caller: Caller) -> Question:
-        """The question with the prompt of the folder it is about, before that of the caller."""
+    async def _with_folder_prompt(self, question: Question, caller: Caller) -> Question:
+        """Return the question with the system prompt of its folder in front of the caller's."""
         if question.filters.folder is None:
             return question
         prompt = await self._services.folders.prompt(await self._services.scope(caller), question.filters.folder)
@@ -101,7 +101,7 @@ class Questions:
     async def search(
         self, question: str | Question, *, caller: Caller = LOCAL, settings: Settings | None = None
     ) -> SearchResult:
-        """Find passages; several queries at once are fused. `settings` tries out others than those in force."""
+        """Find passages; several queries are fused. `settings` replaces the current settings for this search."""
         asked = Question(question) if isinstance(question, str) else question
         async with self._run(
             caller, TraceRecorder("search" if settings is None else "evaluation", asked), settings
@@ -119,9 +119,9 @@ class Questions:
         question: str | None = None,
         caller: Caller = LOCAL,
     ) -> Replay:
-        """Ask a traced question again with other settings; `question` gives its words where they were not kept.
+        """Replay a traced question with other settings; `question` is its text, if the trace does not contain it.
 
-        Where the old answer's words were not kept either, it is asked twice: as it was, and with the changes.
+        If the trace does not contain the old answer, the question is asked twice: unchanged, and with the changes.
         """
         before = await self._services.traces.get(await self._services.scope(caller), trace_id)
         asked = question_of(before, question)
@@ -133,11 +133,11 @@ class Questions:
         settings = settings_for(self._services.settings, before, changes)
         was = before.content.answer if before.content and question is None else None
         if was is None and not before.searched:
-            was, _ = await self._asked_again(caller, asked, before, settings_for(self._services.settings, before, {}))
-        now, after = await self._asked_again(caller, asked, before, settings)
+            was, _ = await self._replay_once(caller, asked, before, settings_for(self._services.settings, before, {}))
+        now, after = await self._replay_once(caller, asked, before, settings)
         return await asyncio.to_thread(compare, before, after, (was, now))
 
-    async def _asked_again(
+    async def _replay_once(
         self, caller: Caller, asked: Question, before: Trace, settings: Settings
     ) -> tuple[str | None, Trace]:
         recorder = TraceRecorder("replay", asked, replays=before)
@@ -150,19 +150,19 @@ class Questions:
     async def _run(
         self, caller: Caller, recorder: TraceRecorder, settings: Settings | None = None
     ) -> AsyncIterator[Run]:
-        """One request: its trace is closed and kept however it ends."""
-        embedder, most = self._services.tools.embedder, self._services.settings.guard.max_query_chars
-        # Only by an embedder of this process: a call to another has its place in the trace, and the question's time.
-        async with prefetched(embedder, recorder.certain_queries(most) if embedder.local else ()) as coming:
-            run = await self._made_ready(caller, recorder, settings)
+        """Run one request; its trace is stored whether it succeeds or fails."""
+        embedder, max_chars = self._services.tools.embedder, self._services.settings.guard.max_query_chars
+        # Only a local embedder: a call to a server must be in the trace and count against the question's deadline.
+        async with prefetched(embedder, recorder.certain_queries(max_chars) if embedder.local else ()) as embeddings:
+            run = await self._make_run(caller, recorder, settings)
             if run.kit.embedder is embedder:
-                run.prefetched = coming
+                run.prefetched = embeddings
             error: BaseException | None = None
-            own = not request_id.get()
-            if own:
+            is_outermost = not request_id.get()
+            if is_outermost:
                 request_id.set(run.id)
             try:
-                async with _until(run.deadline):
+                async with _deadline(run.deadline):
                     run.warnings.extend(
                         await self._services.library.unknown_filter_values(run.scope, recorder.question.filters)
                     )
@@ -173,29 +173,29 @@ class Questions:
             finally:
                 await run.close()
                 await self._services.trace_sink.keep(caller.person, recorder.trace(run, error))
-                if own:
+                if is_outermost:
                     request_id.set("")
 
-    async def _made_ready(self, caller: Caller, recorder: TraceRecorder, settings: Settings | None) -> Run:
-        """A run with what the caller may read, the settings of this moment and the tools of the index that is searched."""
-        scope, searched = await self._services.library.scope_now(caller.person)
-        if (
-            searched != self._services.prepared.index
-        ):  # before the tools are taken: all are of the index that is searched
+    async def _make_run(self, caller: Caller, recorder: TraceRecorder, settings: Settings | None) -> Run:
+        """Return a run with the caller's scope, a snapshot of the settings, and the tools of the index in service."""
+        scope, serving = await self._services.library.scope_now(caller.person)
+        if serving != self._services.prepared.index:  # before the tools are read, so that all belong to the same index
             await self._services.live_settings.renew()
         missing: tuple[Degraded, ...] = ()
         if settings is None:
             settings, missing = self._settings_for(recorder)
         if labels := await self._services.folders.labels(scope):
             settings = settings.model_copy(update={"category_labels": {**settings.category_labels, **labels}})
-        tools = await self._tools_of(recorder.question.filters.index)
+        tools = await self._tools_for(recorder.question.filters.index)
         run = Run(
             id=secrets.token_hex(16),
             kit=replace(
-                await _kit(self._services.kit_factory if tools is self._services.tools else tools.toolbox, settings),
+                await _kit(
+                    self._services.kit_factory if tools is self._services.tools else tools.kit_factory, settings
+                ),
                 index=tools.index(settings.rag),
                 memory=self._services.sessions,
-                vocabulary=PostgresVocabulary(self._services.database, tools.surveys),
+                vocabulary=PostgresVocabulary(self._services.database, tools.corpus_stats),
                 cache=self._services.answer_cache,
                 document_reader=self._services.reader,
                 picture_reader=OcrPictureReader(self._services.reader_pool, settings.chunking),
@@ -206,29 +206,27 @@ class Questions:
             deadline=time.monotonic() + settings.llm.question_timeout_s,
             emit=recorder.hear,
         )
-        run.degraded.extend(missing)  # no incident that belongs into a log: it was asked for what is not here
+        run.degraded.extend(missing)  # without a log entry: the request asked for a feature that is not available
         return run
 
-    async def _tools_of(self, index: str | None) -> IndexTools:
-        """The tools of the index that is searched, or of one beside it, by its signature."""
-        standing = (
-            (await self._services.index_switch.standing()).all
-            if index not in (None, self._services.prepared.signature)
-            else ()
-        )
-        beside = next((one.id for one in standing if one.signature == index), None)
-        return self._services.tools if beside is None else (await self._services.index_switch.beside(beside))[1]
+    async def _tools_for(self, index: str | None) -> IndexTools:
+        """Return the tools of the index in service, or of another index by its signature."""
+        if index in (None, self._services.prepared.signature):
+            return self._services.tools
+        indexes = (await self._services.index_switch.status()).all
+        other = next((one.id for one in indexes if one.signature == index), None)
+        return self._services.tools if other is None else (await self._services.index_switch.tools_for(other))[1]
 
     def _settings_for(self, recorder: TraceRecorder) -> tuple[Settings, tuple[Degraded, ...]]:
-        """The snapshot a request works by, and what its profile and its level would like besides.
+        """Return the settings of a request, and the unmet needs of its profile and level.
 
-        A level lies over the profile, and the request's own changes over both; a search has no level.
+        A level overrides the profile, and the request's own changes override both; a search has no level.
         """
         question, profile = recorder.question, recorder.question.profile
-        settings, wished = (
-            (self._services.settings, ()) if profile is None else self._services.live_settings.profiled(profile)
+        settings, unmet = (
+            (self._services.settings, ()) if profile is None else self._services.live_settings.for_profile(profile)
         )
-        missing = [Degraded("profile", note) for note in wished]
+        missing = [Degraded("profile", note) for note in unmet]
         changes, level = dict(question.changes), level_of(question, settings) if recorder.answers else None
         if level is not None:
             changes = {**find_level(level).values, **changes}
@@ -241,7 +239,7 @@ def _fusion(rag: Rag) -> FusionSettings:
 
 
 async def _kit(kit_factory: KitFactory, settings: Settings) -> Kit:
-    """The tools of one request; what a profile or a replay asks for may be more than is configured."""
+    """Return the tools of one request; `Invalid` if a profile or a replay needs a tool that is not configured."""
     try:
         return await kit_factory.ready(settings)
     except SettingsError as error:
@@ -249,10 +247,11 @@ async def _kit(kit_factory: KitFactory, settings: Settings) -> Kit:
 
 
 @asynccontextmanager
-async def _until(moment: float) -> AsyncIterator[None]:
-    deadline.set(moment)
+async def _deadline(due: float) -> AsyncIterator[None]:
+    """Cancel the block at a time of `time.monotonic`, and raise `OverBudget`."""
+    deadline.set(due)
     try:
-        async with asyncio.timeout_at(asyncio.get_running_loop().time() + moment - time.monotonic()):
+        async with asyncio.timeout_at(asyncio.get_running_loop().time() + due - time.monotonic()):
             yield
     except TimeoutError as error:
         raise OverBudget("the question took too long (llm.question_timeout_s)") from error

@@ -1,4 +1,4 @@
-"""Logging in through a provider: a browser is sent there, comes back with a code, and is logged in as who it vouches for."""
+"""Single sign-on with OpenID Connect: the browser logs in at the provider and returns with an authorization code."""
 
 import hmac
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ from pincite.outbound.oidc import Attempt, Provider, login_refused
 from pincite.store.access.login_sessions import LoginSessions
 from pincite.store.access.users import LOCAL, Users
 
-LASTS_S = 600
-"""How long a browser may be away."""
+LOGIN_TIMEOUT_S = 600
+"""Seconds that a browser has to log in at the provider."""
 
 
 @dataclass(frozen=True, slots=True)
 class Returned:
-    """What a browser brings back: in its address a code, the state it was sent away with and who sends it; its secret."""
+    """The parameters of the callback URL: code, state and issuer; and the secret from the browser's cookie."""
 
     code: str
     state: str
@@ -26,26 +26,26 @@ class Returned:
 
 
 class SingleSignOn:
-    """Logs people in whom the provider vouches for; who is not known here is added only where a setting says so."""
+    """Logs in users that the provider authenticated; unknown users are added only if `create_users` is set."""
 
     def __init__(self, settings: Oidc, people: Users, logins: LoginSessions) -> None:
         self._settings, self._people, self._logins = settings, people, logins
         self._provider = Provider(settings)
 
     async def begin(self, redirect: str) -> tuple[str, Attempt]:
-        """Where to send the browser, and what it keeps meanwhile."""
+        """Return the provider's login URL, and the attempt whose secret the browser keeps."""
         attempt = Attempt.new()
         return await self._provider.address(attempt, self._settings.redirect_url or redirect), attempt
 
     async def finish(self, returned: Returned, redirect: str, address: str) -> tuple[str, Caller]:
-        """Log in who came back; what the browser shall hold, and who it is."""
+        """Complete a login; return the session token and the caller."""
         attempt = Attempt(returned.secret)
         if not returned.secret or not hmac.compare_digest(returned.state.encode(), attempt.state.encode()):
-            raise login_refused("this is not the browser that began it, or it took too long; begin again")
+            raise login_refused("the login was started in another browser, or it took too long; start again")
         if returned.iss not in ("", self._provider.issuer):
-            raise login_refused("another provider sent you here")
+            raise login_refused("the response came from another provider; start again")
         if not returned.code:
-            raise login_refused("the provider did not let you in")
+            raise login_refused("the provider refused the login; start again")
         async with self._logins.count_refusals(self._provider.issuer, address):
             identity = await self._provider.identity(attempt, returned.code, self._settings.redirect_url or redirect)
             person = await self._person(identity)
@@ -54,7 +54,7 @@ class SingleSignOn:
         return await self._logins.log_in_as(person, self._provider.issuer)
 
     async def _person(self, identity: Identity) -> str:
-        """Whose login this is; somebody new where the settings allow it."""
+        """Return the user id of an identity; a new user is added if the settings allow it."""
         known = await self._logins.person_of(identity)
         if known is None and self._settings.create_users:
             try:
@@ -63,5 +63,5 @@ class SingleSignOn:
                 raise login_refused(f"you cannot be added here: {error}") from None
             known = await self._logins.person_of(identity)
         if known is None:
-            raise login_refused("nobody here goes by that name; ask an administrator to add you")
+            raise login_refused("there is no user with this name; ask an administrator to add you")
         return known

@@ -1,4 +1,4 @@
-"""Pincite: the same library without `await`, over one background loop."""
+"""Pincite: the synchronous Python API, over an event loop in a background thread."""
 
 import asyncio
 import threading
@@ -32,7 +32,7 @@ class Pincite:
         self.close()
 
     def open(self) -> None:
-        """Start what is needed."""
+        """Open the database and start the services."""
         self._loop = asyncio.new_event_loop()
         threading.Thread(target=self._loop.run_forever, name="pincite", daemon=True).start()
         try:
@@ -42,26 +42,26 @@ class Pincite:
             raise
 
     def close(self) -> None:
-        """Stop what was started."""
+        """Stop the services."""
         if self._loop is not None:
             self._do(self._pincite.close())
             self._stop()
 
     @property
     def settings(self) -> Settings:
-        """The settings in force now; a frozen snapshot with its revision."""
+        """The current settings: an immutable snapshot with its revision."""
         return self._pincite.settings
 
     def add(self, path: str | Path, *, folder: str = "") -> Document:
-        """Take one file in and wait until it can be asked about."""
+        """Add one file and wait until it can be searched."""
         return self._do(self._pincite.add(path, folder=folder))
 
     def add_all(self, *paths: str | Path, folder: str = "") -> AddedAll:
-        """Take files and folders in and wait until all are processed."""
+        """Add files and folders and wait until all are processed."""
         return self._do(self._pincite.add_all(collect([Path(path) for path in paths], folder)))
 
     def add_from_web(self, *urls: str, folder: str = "") -> AddedAll:
-        """Fetch pages, and the pages of sitemaps, and wait until all are processed; `web.enabled` must allow it."""
+        """Add web pages, and the pages of sitemaps, and wait until all are processed; needs `web.enabled`."""
         return self._do(WebImporter(self._pincite).add_all(urls, folder))
 
     def ask(self, question: str | Question) -> Answer:
@@ -73,15 +73,15 @@ class Pincite:
         return self._do(self._pincite.search(question))
 
     def get(self, document_id: str) -> Document:
-        """One document."""
+        """Return one document."""
         return self._do(self._pincite.get(document_id))
 
     def documents(self, folder: str | None = None) -> list[Document]:
-        """Every document, or those of a folder."""
+        """Return all documents, or those in a folder and below it."""
         return self._do(self._pincite.documents(folder))
 
     def remove(self, document_id: str) -> Receipt:
-        """Remove a document and everything made of it."""
+        """Remove a document with its versions, chunks and cached answers."""
         return self._do(self._pincite.remove(document_id))
 
     def _do(self, work: Coroutine[Any, Any, T]) -> T:

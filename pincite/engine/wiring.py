@@ -1,4 +1,4 @@
-"""What the engine is made of: database, stores, models, workers. Opened, adapted to changed settings, and closed as one."""
+"""The services of the engine: database, stores, models and workers; opened, reconfigured and closed together."""
 
 import asyncio
 import logging
@@ -59,22 +59,22 @@ from pincite.tracing.sink import TraceSink
 
 log = logging.getLogger(__name__)
 
-FOLLOW_S = 0.5
-"""How often a process checks whether another index is searched by now; a request checks by itself."""
+INDEX_POLL_S = 0.5
+"""Seconds between checks for a switched index; each request checks too."""
 
 
 class Services:
-    """The parts that `Documents`, `Questions` and `Admin` work with. The interfaces (api, cli, mcp) do not use them."""
+    """The services that `Documents`, `Questions` and `Admin` use. The interfaces (api, cli, mcp) do not use them."""
 
     def __init__(self, layers: SettingsLayers) -> None:
         self._layers = layers
         self.settings = layers.settings()
         self._server: EmbeddedServer | None = None
-        self._beside: list[IngestKit] = []
+        self._new_index_kits: list[IngestKit] = []
         self._opened = AsyncExitStack()
 
     async def open(self) -> None:
-        """Start what is needed; on any failure everything started so far is stopped again."""
+        """Open the database and start the services; on failure, stop those that were started."""
         try:
             await self._open()
         except BaseException:
@@ -82,24 +82,24 @@ class Services:
             raise
 
     async def scope(self, caller: Caller = LOCAL) -> Scope:
-        """What a caller may read."""
+        """Return the scope of a caller: the documents they may read."""
         return await self.library.scope(caller.person)
 
     async def _open(self) -> None:
-        """The database first, then its stores, then what works on its own: workers, settings, index switch."""
+        """Open the database, then its stores, then the background tasks: settings, workers, index switch."""
         settings = self.settings
         if not str(settings.data).isprintable():
-            raise DataFolderError("the data folder's path holds characters that cannot be seen; choose another")
-        check_own(settings.data)  # a prompt that cannot work is told at the start
+            raise DataFolderError("the path of the data folder contains unprintable characters; choose another")
+        check_own(settings.data)  # report an invalid prompt template at start-up
         self.tools_pool = IndexToolsPool()
         self._opened.push_async_callback(self.tools_pool.close)
         loading = asyncio.create_task(self.tools_pool.embedder(settings))
         if not settings.data.exists():
-            await loading  # no database is made for settings that cannot work
+            await loading  # do not create a database if the embedder cannot be loaded
         try:
             self.database = await self._open_database()
         finally:
-            await loading  # read while the database starts; where both fail, this is the one to mend
+            await loading  # the embedder loads while the database starts; if both fail, its error is raised
         self._opened.push_async_callback(self.database.close)
         self._open_stores(BlobFiles(settings.data, await self.database.library_id()))
         self.reader_pool = Reader(
@@ -109,7 +109,7 @@ class Services:
         )
         stored = StoredSettings(self.database)
         self.live_settings = LiveSettings(self._layers, stored, self._check, self._prepare, self._adopt)
-        self.workers = Workers(lambda: self.ingest_kit, self._tidy)
+        self.workers = Workers(lambda: self.ingest_kit, self._clean_up)
         for stop in (self.reader_pool.close, self.live_settings.close, self.workers.stop):
             self._opened.push_async_callback(stop)
         await self.live_settings.open()
@@ -117,7 +117,7 @@ class Services:
         self._opened.push_async_callback(self._stop_following)
 
     def _open_stores(self, files: BlobFiles) -> None:
-        """What reads and writes the database; none of these holds anything open."""
+        """Create the stores, which read and write the database."""
         settings = self.settings
         self.blobs = Blobs(self.database, files, shared=settings.database.url is not None)
         self.removal = Removal(self.database, files)
@@ -142,74 +142,87 @@ class Services:
         self.trace_sink = TraceSink(
             self.traces, self.metrics, OtlpExporter(endpoint, __version__) if endpoint else None
         )
-        for stop in (self.sessions.close, self.trace_sink.close):  # what is being written still needs the database
+        for stop in (self.sessions.close, self.trace_sink.close):  # pending writes need the database
             self._opened.push_async_callback(stop)
 
     async def _follow(self) -> None:
-        """Search what is switched to, and switch to what is complete, whether anybody asks or not."""
+        """Switch to a complete new index, and follow switches of other processes."""
         while True:
-            await asyncio.sleep(FOLLOW_S)
+            await asyncio.sleep(INDEX_POLL_S)
             try:
                 await self.index_switch.switch_if_built()
-                if await self.index_switch.moved():
+                if await self.index_switch.is_replaced():
                     await self.live_settings.renew()
             except PinciteError as error:
-                log.debug("which index is searched cannot be followed for now: %s", error)
+                log.debug("the index in service cannot be checked now: %s", error)
 
     async def _stop_following(self) -> None:
         await cancel_and_wait(self._following)
 
     async def _check(self, settings: Settings) -> None:
-        """Tell whether what these settings ask for can be made; nothing of it stays."""
+        """Raise `SettingsError` if the tools of these settings cannot be built; they are not kept."""
         await self.tools_pool.check(settings, self.database)
 
     async def _prepare(self, settings: Settings) -> None:
-        """Make what these settings ask for; a provider that cannot be made is told now, not by the next request."""
+        """Build the tools of these settings, so that an invalid provider is reported now, not by the next request."""
         self.prepared = await self.index_switch.prepare(settings)
-        await self._let_go()
+        await self._close_unused_tools()
 
-    async def _let_go(self) -> None:
-        await self.tools_pool.let_go([kit.bulk_embedder for kit in (*self.workers.kits_in_use, *self._beside)])
+    async def _close_unused_tools(self) -> None:
+        await self.tools_pool.close_unused(
+            [kit.bulk_embedder for kit in (*self.workers.kits_in_use, *self._new_index_kits)]
+        )
 
     def _adopt(self, _settings: Settings) -> None:
-        """Work by what was prepared from now on; what is under way keeps what it began with."""
-        prepared, originals = self.prepared, self.blobs
-        bench = self.tools_pool.adopt(prepared.settings)
-        self.library = Library(self.database, originals, prepared.wanted)
+        """Use the prepared tools from now on; requests and jobs in progress keep theirs."""
+        prepared, blobs = self.prepared, self.blobs
+        tools = self.tools_pool.adopt(prepared.settings)
+        self.library = Library(self.database, blobs, prepared.wanted)
         self.locator = Locator(self.library, Pages(self.database))
         limits = prepared.settings.limits
         quota = Quota(limits.documents, limits.storage_mb, limits.jobs)
-        self.uploads = UploadStore(self.database, originals, prepared.signature, quota)
-        self.editions = EditionWriter(self.database, bench.model, prepared.signature)
-        self.ingest_kit = self._ingest_kit_of(prepared.settings, bench, self.editions)
-        self.tools, self.embedder, self.kit_factory = bench, bench.embedder, bench.toolbox
-        self._beside = []
+        self.uploads = UploadStore(self.database, blobs, prepared.signature, quota)
+        self.editions = EditionWriter(self.database, tools.model, prepared.signature)
+        self.ingest_kit = self._make_ingest_kit(prepared.settings, tools, self.editions)
+        self.tools, self.embedder, self.kit_factory = tools, tools.embedder, tools.kit_factory
+        self._new_index_kits = []
         self.settings = prepared.settings
 
-    def _ingest_kit_of(self, settings: Settings, bench: IndexTools, indexing: EditionWriter) -> IngestKit:
+    def _make_ingest_kit(self, settings: Settings, tools: IndexTools, indexing: EditionWriter) -> IngestKit:
         enriching = EnrichmentTools(
-            settings.enrichment, lambda: bench.toolbox.model(settings), Enrichments(self.database)
+            settings.enrichment, lambda: tools.kit_factory.model(settings), Enrichments(self.database)
         )
         return IngestKit(
-            settings, self.blobs, self.reader_pool, bench.lane, bench.embedder.name, indexing, self.jobs, self.postings,
-            enriching, self.trace_sink.keep, self._ingest_kit_beside,
-        )  # fmt: skip
+            settings,
+            self.blobs,
+            self.reader_pool,
+            tools.bulk_embedder,
+            tools.embedder.name,
+            indexing,
+            self.jobs,
+            self.postings,
+            enriching,
+            self.trace_sink.keep,
+            self._ingest_kit_for_new_index,
+        )
 
-    async def _ingest_kit_beside(self, index: int) -> IngestKit:
-        """Where documents are made part of an index that is not searched yet."""
-        settings, bench, signature = await self.index_switch.beside(index)
-        if not any(kit.settings == settings and kit.bulk_embedder is bench.lane for kit in self._beside):
-            # The documents that are under way together share one, so that they are written together, too.
-            self._beside = [
-                self._ingest_kit_of(
-                    settings, bench, EditionWriter(self.database, bench.model, signature, building=True)
+    async def _ingest_kit_for_new_index(self, index: int) -> IngestKit:
+        """Return the ingest kit for an index that is being built."""
+        settings, tools, signature = await self.index_switch.tools_for(index)
+        if not any(
+            kit.settings == settings and kit.bulk_embedder is tools.bulk_embedder for kit in self._new_index_kits
+        ):
+            # Documents in progress share one kit, so that their chunks are written in one batch.
+            self._new_index_kits = [
+                self._make_ingest_kit(
+                    settings, tools, EditionWriter(self.database, tools.model, signature, building=True)
                 )
             ]
-        return self._beside[0]
+        return self._new_index_kits[0]
 
-    async def _tidy(self) -> None:
-        """Clear away what nobody needs any more: earlier tools, replaced editions, stray files, old traces."""
-        await self._let_go()
+    async def _clean_up(self) -> None:
+        """Delete what is no longer needed: unused tools, replaced editions, stray files, expired rows, old traces."""
+        await self._close_unused_tools()
         await self.index_switch.forget(self.settings.versions.standby_days)
         await self.permissions.finish_moves()
         await self.share_links.remove_expired()
@@ -231,14 +244,14 @@ class Services:
         return await Database.open(self._server.url, pool_size=size, restart=self._share_server)
 
     async def _share_server(self) -> None:
-        """Take a share in the embedded server, starting it if it is not there; its address never changes."""
+        """Register as a user of the embedded server, and start it if needed; its address never changes."""
         before, buffers = self._server, self.settings.database.shared_buffers_mb
         self._server = await asyncio.to_thread(EmbeddedServer.open, self.settings.data, shared_buffers_mb=buffers)
         if before is not None:
             await asyncio.to_thread(before.close)
 
     async def close(self) -> None:
-        """Stop what was started, last first."""
+        """Stop the services in reverse order of their start."""
         try:
             await self._opened.aclose()
         finally:

@@ -24,8 +24,8 @@ async def compare_indexes(
     """
     require(caller, "administer")
     other = await pincite.admin.index.complete()
-    settings, _, _ = await pincite.admin.index.beside(other.id)
-    standing = await pincite.admin.index.standing()
+    settings, _, _ = await pincite.admin.index.tools_for(other.id)
+    standing = await pincite.admin.index.status()
     searched = next(one for one in standing.all if one.state == "serving")
     asked = [one for one in questions.questions if one.current]
     if not asked:

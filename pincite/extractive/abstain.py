@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from math import exp
 
-from pincite.core.query.fixed_answers import NOTHING_ABOUT, NOTHING_FOUND, quoted
+from pincite.core.query.fixed_answers import NOTHING_ABOUT, NOTHING_FOUND, quote_words
 from pincite.extractive.question import Asked, Word
 from pincite.extractive.score import Fit
 from pincite.text.dictionary import dictionary
@@ -70,7 +70,7 @@ def named(question: str, language: str) -> frozenset[str]:
 def refusal(asked: Asked, found: Sequence[Fit]) -> str:
     """The sentence that says that there is no answer, and what nothing was found about."""
     unknown = missing(asked, found)
-    about = NOTHING_ABOUT[asked.language].format(what=quoted(unknown, asked.language)) if unknown else ""
+    about = NOTHING_ABOUT[asked.language].format(what=quote_words(unknown, asked.language)) if unknown else ""
     return f"{NOTHING_FOUND[asked.language]} {about}".rstrip()
 
 

@@ -1,1 +1,1 @@
-"""Flows: nodes that search, read and write, joined by edges; the last one's words are the answer."""
+"""Flows: graphs of search, read and completion nodes; the text of the last completion is the answer."""

@@ -1,4 +1,4 @@
-"""What a flow is: its nodes and edges, read and checked before anything runs."""
+"""The definition of a flow: nodes and edges, validated before it runs."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -14,10 +14,11 @@ from pincite.errors import Invalid
 from pincite.ingest.accept.accept import clean_folder
 from pincite.text.sentences import storable
 
-MOST_NODES, MOST_EDGES, MOST_COMPLETIONS = 50, 200, 10
-TYPES = ("rag", "read_document", "completion")
+MAX_NODES, MAX_EDGES, MAX_COMPLETIONS = 50, 200, 10
+"""Maximum nodes, edges and completion nodes of a flow."""
+NODE_TYPES = ("rag", "read_document", "completion")
 RAG_PRIORITY, READ_PRIORITY = -50, -40
-"""Where guidance of queries and of reading stand among system messages."""
+"""Default priorities of the system messages of search and read nodes."""
 
 Words = Annotated[str, AfterValidator(storable)]
 Text = Annotated[Words, Field(max_length=2000)]
@@ -30,14 +31,14 @@ class _Part(BaseModel):
 
 
 class Node(_Part):
-    """A part of a flow; of the system messages that meet in a completion, those of low priority come first."""
+    """A node of a flow; a completion sorts the system messages of its inputs by priority, lowest first."""
 
     id: Id
     priority: int = Field(default=0, ge=-1000, le=1000)
 
 
 class RagNode(Node):
-    """Lets completions search: with queries of its own at once, else with those that the model writes."""
+    """Gives completions a search: with the node's own `queries`, or else with queries that the model writes."""
 
     type: Literal["rag"] = "rag"
     priority: int = Field(default=RAG_PRIORITY, ge=-1000, le=1000)
@@ -51,20 +52,20 @@ class RagNode(Node):
     guidance: Text | None = None
 
     def filters(self) -> Filters:
-        """What part of the library it searches."""
+        """Return the filters of its searches."""
         ids = None if self.document_ids is None else tuple(self.document_ids)
         return Filters(clean_folder(self.folder or "") or None, ids, tags=tuple(self.tags))
 
     def message(self) -> str:
-        """How queries should be written."""
+        """Return the system message about writing queries."""
         return self.guidance or (
-            f"Search with rag_search before you answer: 1 to {self.max_queries} queries in natural language, each complete in"
-            " itself and about one thing. Answer from what they bring."
+            f"Search with rag_search before you answer: 1 to {self.max_queries} queries in natural language, each"
+            " complete in itself and about one thing. Answer from what they bring."
         )
 
 
 class ReadNode(Node):
-    """Lets completions read documents: the one it names at once, else those that the model asks for."""
+    """Gives completions access to documents: the one it names, or else those that the model requests."""
 
     type: Literal["read_document"] = "read_document"
     priority: int = Field(default=READ_PRIORITY, ge=-1000, le=1000)
@@ -78,22 +79,22 @@ class ReadNode(Node):
 
     @property
     def named(self) -> bool:
-        """Whether it says which document."""
+        """Whether the node names a document."""
         return bool(self.doc_id or self.source_uri)
 
     def reading(self) -> ReadRequest:
-        """What it reads."""
+        """Return the part of the document to read."""
         return ReadRequest(self.doc_id, self.source_uri, self.section, self.start_line, self.end_line, self.version)
 
     def message(self) -> str:
-        """How documents should be read."""
+        """Return the system message about reading documents."""
         return (
             self.guidance or "Read on with read_document where a passage is not enough: lines, a section, or all of it."
         )
 
 
 class CompletionNode(Node):
-    """Writes: its `prompt` is what is asked, with `{input}` and the ids of completions before it filled in."""
+    """Writes a text; in `prompt`, `{input}` and `{id}` of an earlier completion are replaced by their texts."""
 
     type: Literal["completion"] = "completion"
     prompt: Annotated[Words, Field(min_length=1, max_length=20_000)] = "{input}"
@@ -104,63 +105,67 @@ class CompletionNode(Node):
     max_tokens: int | None = Field(default=None, ge=1, le=100_000)
     stop: Annotated[list[Text], Field(max_length=16)] = []
 
-    def asks(self, said: Mapping[str, str]) -> str:
-        """What it asks once these were said; braces that name nothing stay."""
-        return re.sub(r"\{([\w-]{1,40})\}", lambda found: said.get(found[1], found[0]), self.prompt)
+    def fill_prompt(self, texts: Mapping[str, str]) -> str:
+        """Return the prompt with its placeholders replaced by texts; unknown placeholders stay."""
+        return re.sub(r"\{([\w-]{1,40})\}", lambda found: texts.get(found[1], found[0]), self.prompt)
 
     def sampling(self, messages: Sequence[tuple[int, str]]) -> Sampling:
-        """How it writes, under all these system messages, those of low priority first."""
+        """Return the sampling options, with the system messages sorted by priority, lowest first."""
         own = [(self.priority, self.system_prompt)] if self.system_prompt else []
         ordered = sorted([*messages, *own], key=lambda one: one[0])
         return Sampling(
-            self.model, self.temperature, self.top_p, self.max_tokens, tuple(self.stop),
-            "\n\n".join(text for _, text in ordered) or None,
-        )  # fmt: skip
+            model=self.model,
+            temperature=self.temperature,
+            top_p=self.top_p,
+            max_tokens=self.max_tokens,
+            stop=tuple(self.stop),
+            system_prompt="\n\n".join(text for _, text in ordered) or None,
+        )
 
 
-def _typed(node: Any) -> Any:
-    """A node with its type as we write it: `RAG`, `ReadDocument` and `Completion` are the same."""
+def _normalize_type(node: Any) -> Any:
+    """Normalise the type of a node: `RAG`, `ReadDocument` and `Completion` are accepted too."""
     if not isinstance(node, dict):
-        raise ValueError("a node is an object with id and type")
+        raise ValueError("a node must be an object with id and type")
     given = str(node.get("type", ""))[:100]
     plain = re.sub(r"[^a-z]|node$", "", given.lower())
-    kind = next((name for name in TYPES if name.replace("_", "") == plain), None)
+    kind = next((name for name in NODE_TYPES if name.replace("_", "") == plain), None)
     if kind is None:
         raise ValueError(
-            f"there is no type of node '{given}'{did_you_mean(given, TYPES)}; there are: {', '.join(TYPES)}"
+            f"there is no node type '{given}'{did_you_mean(given, NODE_TYPES)}; there are: {', '.join(NODE_TYPES)}"
         )
     return {**node, "type": kind}
 
 
 AnyNode = Annotated[
-    Annotated[RagNode | ReadNode | CompletionNode, Field(discriminator="type")], BeforeValidator(_typed)
+    Annotated[RagNode | ReadNode | CompletionNode, Field(discriminator="type")], BeforeValidator(_normalize_type)
 ]
 
 
 class Edge(_Part):
-    """What one node gives to another."""
+    """An edge: the output of `source` is an input of `target`."""
 
     source: Id = Field(alias="from")
     target: Id = Field(alias="to")
 
 
 class Flow(_Part):
-    """Nodes, the edges that join them, and what is asked."""
+    """A flow: its nodes and edges, and the input text."""
 
-    nodes: Annotated[list[AnyNode], Field(min_length=1, max_length=MOST_NODES)]
-    edges: Annotated[list[Edge], Field(max_length=MOST_EDGES)] = []
+    nodes: Annotated[list[AnyNode], Field(min_length=1, max_length=MAX_NODES)]
+    edges: Annotated[list[Edge], Field(max_length=MAX_EDGES)] = []
     input: Annotated[Words, Field(min_length=1, max_length=20_000)]
     output: Id | None = None
     profile: Text | None = None
 
     @model_validator(mode="after")
-    def _sound(self) -> "Flow":
+    def _validate(self) -> "Flow":
         self._check_nodes()
         self._check_edges()
         try:
             self._order()
         except CycleError as error:
-            raise ValueError(f"the edges go round in a circle: {' → '.join(error.args[1])}") from None
+            raise ValueError(f"the edges form a cycle: {' → '.join(error.args[1])}") from None
         self._check_ends()
         return self
 
@@ -170,44 +175,46 @@ class Flow(_Part):
         if twice is not None:
             raise ValueError(f"two nodes have the id '{twice}'")
         if "input" in ids:
-            raise ValueError("a node cannot be called 'input'; that is what the flow is asked")
-        if not 1 <= len(self.completions()) <= MOST_COMPLETIONS:
-            raise ValueError(f"a flow needs 1 to {MOST_COMPLETIONS} nodes of the type completion")
+            raise ValueError("a node cannot be called 'input'; that is the name of the flow's input")
+        if not 1 <= len(self.completions()) <= MAX_COMPLETIONS:
+            raise ValueError(f"a flow needs 1 to {MAX_COMPLETIONS} nodes of the type completion")
 
     def _check_edges(self) -> None:
         known = {node.id: node for node in self.nodes}
         for edge in self.edges:
             for one in (edge.source, edge.target):
                 if one not in known:
-                    raise ValueError(f"an edge names '{one}', and there is no such node{did_you_mean(one, known)}")
+                    raise ValueError(f"an edge names '{one}', but there is no such node{did_you_mean(one, known)}")
             if not isinstance(known[edge.target], CompletionNode):
-                raise ValueError(f"'{edge.target}' is of the type {known[edge.target].type}, which takes no input")
+                raise ValueError(f"'{edge.target}' is of the type {known[edge.target].type}, which accepts no input")
         if len({(edge.source, edge.target) for edge in self.edges}) < len(self.edges):
-            raise ValueError("two edges join the same nodes")
+            raise ValueError("two edges connect the same nodes; remove one")
 
     def _check_ends(self) -> None:
         sources = {edge.source for edge in self.edges}
         ends = [node for node in self.nodes if node.id not in sources]
         idle = next((node for node in ends if not isinstance(node, CompletionNode)), None)
         if idle is not None:
-            raise ValueError(f"'{idle.id}' leads nowhere; join it to a completion with an edge")
+            raise ValueError(f"'{idle.id}' has no outgoing edge; connect it to a completion")
         if self.output is not None and self.output not in {node.id for node in self.completions()}:
             raise ValueError(f"output: there is no completion '{self.output}'")
         if self.output is None and len(ends) > 1:
             names = ", ".join(node.id for node in ends)
-            raise ValueError(f"several completions lead nowhere ({names}); say which is the answer with 'output'")
+            raise ValueError(
+                f"several completions have no outgoing edge ({names}); name the one that is the answer with 'output'"
+            )
 
     def completions(self) -> list[CompletionNode]:
-        """The nodes that write, as they are listed."""
+        """Return the completion nodes, in the listed order."""
         return [node for node in self.nodes if isinstance(node, CompletionNode)]
 
     def inputs(self, node: Node) -> list[RagNode | ReadNode | CompletionNode]:
-        """What leads to a node, as it is listed."""
+        """Return the nodes with an edge to a node, in the listed order."""
         sources = {edge.source for edge in self.edges if edge.target == node.id}
         return [one for one in self.nodes if one.id in sources]
 
     def in_order(self) -> list[CompletionNode]:
-        """The completions that the answer needs, each after those that lead to it; the last one is the answer."""
+        """Return the completions that the answer needs, in topological order; the last one is the answer."""
         order, known = self._order(), {node.id: node for node in self.completions()}
         last = self.output or next(one for one in reversed(order) if one in known)
         needed = {last}
@@ -223,13 +230,13 @@ class Flow(_Part):
         return list(sorter.static_order())
 
 
-def read_flow(told: Any) -> Flow:
-    """A flow from plain values, as a file holds them; `Invalid` says what is wrong with it."""
-    if not isinstance(told, dict):
-        raise Invalid("a flow is an object with nodes, edges and input")
+def read_flow(value: Any) -> Flow:
+    """Parse a flow from JSON values; `Invalid` names the error."""
+    if not isinstance(value, dict):
+        raise Invalid("a flow must be an object with nodes, edges and input")
     try:
-        return Flow.model_validate(told)
+        return Flow.model_validate(value)
     except ValidationError as error:
         first = error.errors()[0]
-        path = ".".join(str(part) for part in first["loc"] if part not in TYPES)
+        path = ".".join(str(part) for part in first["loc"] if part not in NODE_TYPES)
         raise Invalid(f"{path}: {describe_error(first)}" if path else describe_error(first)) from None

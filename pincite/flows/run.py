@@ -1,4 +1,4 @@
-"""Run a flow: each completion after its inputs, on one scratchpad, so that a source keeps its number."""
+"""Run a flow: its completions in topological order, on one scratchpad, so that source numbers stay the same."""
 
 import json
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 
 from pincite.core.documents.document import ReadRequest
-from pincite.core.protocols import Opened
+from pincite.core.protocols import DocumentExtract
 from pincite.core.query.answer import Answer
 from pincite.core.query.hits import Hit
 from pincite.core.query.plan import Plan
@@ -26,16 +26,16 @@ from pincite.query.history import history_saving
 from pincite.query.understand.guard import guardrails, model_lookup
 from pincite.query.understand.understand import query_analysis
 
-LONGEST_SAID = 2000
-"""Characters of what a completion said that the next one is told."""
-LONGEST_QUERY = 4000
-"""Characters of a query that a tool takes."""
-Read = tuple[Opened, Sequence[Hit]]
+MAX_PASSED_CHARS = 2000
+"""Maximum characters of a completion's text that are passed on to the next completion."""
+MAX_QUERY_CHARS = 4000
+"""Maximum characters of a query of a tool call."""
+ReadResult = tuple[DocumentExtract, Sequence[Hit]]
 
 
 @dataclass(frozen=True, slots=True)
 class NodeInput:
-    """What a node gives to a completion: tools to use, calls to make first, and a system message with its priority."""
+    """The input of a completion from one node: tools, tool calls to make first, and a system message."""
 
     backend: ToolBackend
     preset_calls: tuple[PresetCall, ...]
@@ -43,17 +43,17 @@ class NodeInput:
 
 
 async def run_flow(run: Run, flow: Flow) -> Answer:
-    """Run what the answer needs; it is what the last completion says."""
+    """Run the nodes that the answer needs; the text of the last completion is the answer."""
     asked = await run.step(guardrails, Question(flow.input, mode="agent"))
     await run.step(model_lookup)
     run.emit(Started(run.answer_id, run.id))
-    scratchpad, said = pipeline.new_scratchpad(run), {"input": asked.text}
+    scratchpad, texts = pipeline.new_scratchpad(run), {"input": asked.text}
     *before, last = flow.in_order()
     for node in before:
-        with _unheard(run):
-            written = (await run.step(completion_node, flow, node, scratchpad, said))[1]
-        said[node.id] = written.text[:LONGEST_SAID] if written else ""
-    plan, made, prompt = await run.step(completion_node, flow, last, scratchpad, said)
+        with _tokens_muted(run):
+            written = (await run.step(completion_node, flow, node, scratchpad, texts))[1]
+        texts[node.id] = written.text[:MAX_PASSED_CHARS] if written else ""
+    plan, made, prompt = await run.step(completion_node, flow, last, scratchpad, texts)
     final = await pipeline.finish_steps(run, plan, scratchpad, made, prompt)
     nodes = tuple(f"node {node.id}: {node.type}" for node in (*before, last))
     final = replace(final, mode="agent", metadata=replace(final.metadata, plan=(*nodes, *final.metadata.plan)))
@@ -61,40 +61,42 @@ async def run_flow(run: Run, flow: Flow) -> Answer:
 
 
 async def completion_node(
-    run: Run, flow: Flow, node: CompletionNode, scratchpad: Scratchpad, said: dict[str, str]
+    run: Run, flow: Flow, node: CompletionNode, scratchpad: Scratchpad, texts: dict[str, str]
 ) -> tuple[Plan, Draft | None, Prompt]:
-    """Collect what leads to a completion, and let the model write with it; without a model, code chooses."""
-    question = await run.step(guardrails, Question(node.asks(said), mode="agent", retrieve=True), answered=False)
+    """Run a completion with its inputs; without a language model, the extractive model writes."""
+    question = await run.step(
+        guardrails, Question(node.fill_prompt(texts), mode="agent", retrieve=True), answered=False
+    )
     plan = await run.step(query_analysis, question)
     inputs = flow.inputs(node)
-    given = [await _contribution(run, plan, one) for one in inputs if isinstance(one, RagNode | ReadNode)]
+    given = [await _node_input(run, plan, one) for one in inputs if isinstance(one, RagNode | ReadNode)]
     before = [one for one in inputs if isinstance(one, CompletionNode)]
-    turns = tuple(Exchange(one.asks(said), one.asks(said), said[one.id]) for one in before)
+    turns = tuple(Exchange(one.fill_prompt(texts), one.fill_prompt(texts), texts[one.id]) for one in before)
     sampling = node.sampling([one.message for one in given])
     plan = replace(plan, question=replace(plan.question, sampling=sampling, conversation=turns))
     run.emit(Planned(plan))
     preset_calls = [preset for one in given for preset in one.preset_calls]
     if before and scratchpad.hits:
-        preset_calls.insert(0, _shown_again(before[0], plan, scratchpad))
-    backend, worked = together([one.backend for one in given]), None
+        preset_calls.insert(0, _found_so_far(before[0], plan, scratchpad))
+    backend, worked = combine_backends([one.backend for one in given]), None
     if run.kit.llm is run.kit.extractive:
-        run.degrade("flow", "there is no model to write (llm.*); sentences were chosen by rules")
+        run.degrade("flow", "no language model is configured (llm.*); sentences were selected by rules")
     else:
         worked = await run.attempt(None, agent, plan, scratchpad, backend, preset_calls)
     if worked is None:
-        await run.step(run_preset_calls, scratchpad, preset_calls or _by_rule(plan, given))
+        await run.step(run_preset_calls, scratchpad, preset_calls or _searches_by_rule(plan, given))
     made, prompt = worked or await pipeline.extract_draft(run, plan, scratchpad)
     return plan, made, prompt
 
 
-async def _contribution(run: Run, plan: Plan, node: RagNode | ReadNode) -> NodeInput:
+async def _node_input(run: Run, plan: Plan, node: RagNode | ReadNode) -> NodeInput:
     if isinstance(node, RagNode):
         return await run.step(rag_node, plan, node)
     return await run.step(read_node, plan, node)
 
 
 async def rag_node(run: Run, plan: Plan, node: RagNode) -> NodeInput:
-    """A node that searches its part of the library."""
+    """Return the tools of a search node, restricted to its filters."""
     asked = replace(plan.question, filters=node.filters(), top_k=node.top_k, min_score=node.min_score)
     own = pipeline.tool_backend(run, replace(plan, question=asked))
 
@@ -110,29 +112,29 @@ async def rag_node(run: Run, plan: Plan, node: RagNode) -> NodeInput:
 
 
 async def read_node(run: Run, plan: Plan, node: ReadNode) -> NodeInput:
-    """A node that reads: the document it names and no other, or any."""
+    """Return the tools of a read node: for the document it names only, or for any document."""
     own = pipeline.tool_backend(run, plan)
     backend = ToolBackend(own.search, own.read, own.find, ("read_document", "find_in_document"))
     if not node.named:
         return NodeInput(backend, (), (node.priority, node.message()))
-    opened, _ = await own.read(node.reading())  # one that is not there ends the flow before a model is asked
+    opened, _ = await own.read(node.reading())  # a missing document ends the flow before a model is called
 
-    async def read(reading: ReadRequest) -> Read:
-        return await own.read(_only(opened.document_id, reading))
+    async def read(reading: ReadRequest) -> ReadResult:
+        return await own.read(_require_document(opened.document_id, reading))
 
-    async def find(reading: ReadRequest, text: str) -> Read:
-        return await own.find(_only(opened.document_id, reading), text)
+    async def find(reading: ReadRequest, text: str) -> ReadResult:
+        return await own.find(_require_document(opened.document_id, reading), text)
 
-    arguments = {"doc_id": opened.document_id, **node.model_dump(include=_PLACE, exclude_none=True)}
+    arguments = {"doc_id": opened.document_id, **node.model_dump(include=_READ_ARGUMENTS, exclude_none=True)}
     backend = ToolBackend(own.search, read, find, backend.tools)
     preset = _preset(node.id, "read_document", backend, **arguments)
     return NodeInput(backend, (preset,), (node.priority, node.message()))
 
 
-_PLACE = {"section", "start_line", "end_line", "version"}
+_READ_ARGUMENTS = {"section", "start_line", "end_line", "version"}
 
 
-def _only(document_id: str, reading: ReadRequest) -> ReadRequest:
+def _require_document(document_id: str, reading: ReadRequest) -> ReadRequest:
     if reading.document_id != document_id:
         raise NotFound(f"only the document '{document_id}' can be read here")
     return reading
@@ -142,31 +144,31 @@ def _preset(node: str, tool: str, backend: ToolBackend, **arguments: object) -> 
     return PresetCall(ToolCall(f"node_{node}", tool, json.dumps(arguments, ensure_ascii=False)), backend)
 
 
-def _by_rule(plan: Plan, given: Sequence[NodeInput]) -> list[PresetCall]:
-    """What is looked up where no model says what: the question, in every part of the library that may be searched."""
+def _searches_by_rule(plan: Plan, given: Sequence[NodeInput]) -> list[PresetCall]:
+    """Return the searches to make without a language model: the question, with each search node."""
     searching = [one.backend for one in given if "rag_search" in one.backend.tools]
     return [
-        _preset(str(n), "rag_search", backend, queries=[plan.text[:LONGEST_QUERY]])
+        _preset(str(n), "rag_search", backend, queries=[plan.text[:MAX_QUERY_CHARS]])
         for n, backend in enumerate(searching)
     ]
 
 
-def _shown_again(before: CompletionNode, plan: Plan, scratchpad: Scratchpad) -> PresetCall:
-    """What lies on the scratchpad already, for the next completion to see under the same numbers."""
+def _found_so_far(before: CompletionNode, plan: Plan, scratchpad: Scratchpad) -> PresetCall:
+    """Return a search call with the hits on the scratchpad, so that the next completion sees the same numbers."""
 
     async def search(_queries: Sequence[str]) -> Sequence[Hit]:
         return list(scratchpad.hits)
 
-    own = together(())
+    own = combine_backends(())
     return _preset(
-        before.id, "rag_search", ToolBackend(search, own.read, own.find), queries=[plan.text[:LONGEST_QUERY]]
+        before.id, "rag_search", ToolBackend(search, own.read, own.find), queries=[plan.text[:MAX_QUERY_CHARS]]
     )
 
 
-def together(several: Sequence[ToolBackend]) -> ToolBackend:
-    """The tools of several nodes as one set: a search asks all that search, a document is opened by the first that may."""
+def combine_backends(several: Sequence[ToolBackend]) -> ToolBackend:
+    """Combine the tools of several nodes: a search runs all searches, a read uses the first node with the document."""
     searching = [backend for backend in several if "rag_search" in backend.tools]
-    reading = [backend for backend in several if "read_document" in backend.tools]
+    readers = [backend for backend in several if "read_document" in backend.tools]
 
     async def search(queries: Sequence[str]) -> Sequence[Hit]:
         found = [await backend.search(queries) for backend in searching]
@@ -176,9 +178,9 @@ def together(several: Sequence[ToolBackend]) -> ToolBackend:
                 best.setdefault(hit.chunk.key, hit)
         return list(best.values())
 
-    async def opened(how: Callable[[ToolBackend], Awaitable[Read]]) -> Read:
+    async def first_found(how: Callable[[ToolBackend], Awaitable[ReadResult]]) -> ReadResult:
         missing = NotFound("there is no such document here")
-        for backend in reading:
+        for backend in readers:
             try:
                 return await how(backend)
             except NotFound as error:
@@ -188,22 +190,22 @@ def together(several: Sequence[ToolBackend]) -> ToolBackend:
     tools = tuple(dict.fromkeys(name for backend in several for name in backend.tools))
     return ToolBackend(
         search,
-        lambda wish: opened(lambda backend: backend.read(wish)),
-        lambda wish, text: opened(lambda backend: backend.find(wish, text)),
+        lambda reading: first_found(lambda backend: backend.read(reading)),
+        lambda reading, text: first_found(lambda backend: backend.find(reading, text)),
         tools,
     )
 
 
 @contextmanager
-def _unheard(run: Run) -> Iterator[None]:
-    """What is written meanwhile is not the answer, and not streamed as one."""
+def _tokens_muted(run: Run) -> Iterator[None]:
+    """Suppress the token events in this block: the text written in it is not the answer."""
     emit = run.emit
 
-    def hear(event: Event) -> None:
+    def forward(event: Event) -> None:
         if not isinstance(event, Token):
             emit(event)
 
-    run.emit = hear
+    run.emit = forward
     try:
         yield
     finally:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pincite.config.settings import Settings
 from pincite.core.documents.document import Chunk
 from pincite.core.request_context import request_id
-from pincite.core.traces import Trace, code_of, count, embedding, recording, span
+from pincite.core.traces import Trace, count, embedding_attributes, error_code, recording, span
 from pincite.errors import Conflict
 from pincite.ingest.chunk.semantic import topic_changes
 from pincite.ingest.embed.bulk_embedder import BulkEmbedder
@@ -78,7 +78,7 @@ async def ingest(kit: IngestKit, job: Job) -> None:
                 started,
                 made.elapsed_ms,
                 error=type(failed).__name__ if failed else None,
-                code=code_of(failed) if failed else None,
+                code=error_code(failed) if failed else None,
                 spans=tuple(made.spans),
                 request_id=trace_id,
                 options={"document_id": job.document_id, "version": job.version, "attempt": job.attempts},
@@ -116,7 +116,7 @@ async def _run_stages(kit: IngestKit, job: Job) -> None:
         count("embedding_ms", round((time.monotonic() - began) * 1000))
         return vectors
 
-    with span("indexing", **embedding(kit.settings.embedding.provider, kit.model), calls=0) as it:
+    with span("indexing", **embedding_attributes(kit.settings.embedding.provider, kit.model), calls=0) as it:
         it.attributes["chunks"] = len(prepared.chunks)
         edition = await kit.indexing.begin(target) if len(prepared.chunks) > BATCH_CHUNKS else None
         entries: list[ChunkRow] = []

@@ -11,7 +11,7 @@ from pincite.core.documents.document import Passage, ReadRequest
 from pincite.core.query.answer import Answer, SearchResult
 from pincite.core.query.hits import Hit
 from pincite.core.query.question import Filters, Question
-from pincite.engine.reader.document_reader import MOST_PLACES, places_of
+from pincite.engine.reader.document_reader import MAX_PLACES, find_all
 from pincite.errors import Invalid, PinciteError
 from pincite.ingest.accept.accept import clean_folder
 from pincite.serialize.answers import answer_json, footnotes
@@ -120,8 +120,8 @@ class FindInDocument(Body):
     async def use(self, backend: ToolBackend) -> ToolResult:
         """Search the whole text of the document."""
         read = await backend.read(ReadRequest(self.doc_id, version=self.version))
-        starts = list(places_of(read.content, self.text))
-        places = [_place_json(read.content, start, len(self.text)) for start in starts[:MOST_PLACES]]
+        starts = list(find_all(read.content, self.text))
+        places = [_place_json(read.content, start, len(self.text)) for start in starts[:MAX_PLACES]]
         shown = "\n".join(f"line {place['line']}: {place['around']}" for place in places)
         head = f"{len(starts)} places in {read.title} (doc_id {read.document_id})"
         return ToolResult(

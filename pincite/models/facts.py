@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from importlib import resources
 from typing import Any, Literal
 
-from pincite.core.protocols import Offered
+from pincite.core.protocols import ServerModel
 from pincite.errors import ProviderError, ProviderRefused
 
 log = logging.getLogger(__name__)
@@ -86,7 +86,7 @@ class ServerModelInfo:
     """
 
     def __init__(
-        self, model: str, window: int, offers: Callable[[], Awaitable[list[Offered]]], max_window: int | None = None
+        self, model: str, window: int, offers: Callable[[], Awaitable[list[ServerModel]]], max_window: int | None = None
     ) -> None:
         self.model = model
         self._set_window = window
@@ -133,7 +133,7 @@ class ServerModelInfo:
             raise ProviderRefused(f"{shown} offers no model; set {section}.model")
         return self.model
 
-    def _learn(self, offers: list[Offered]) -> None:
+    def _learn(self, offers: list[ServerModel]) -> None:
         self._answered = True
         if not self.model and offers:
             self.model = offers[0].name

@@ -39,7 +39,7 @@ async def probe_llm(llm: LLM, model: str | None = None) -> ProbeResult:
     try:
         async with asyncio.timeout(PROBE_TIMEOUT_S):
             if isinstance(llm, Discoverable):
-                await llm.meet()
+                await llm.discover()
             async for piece in llm.write(prompt):
                 first = _elapsed_ms(started) if first is None else first
                 answered = piece.model or answered

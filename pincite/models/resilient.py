@@ -5,7 +5,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import cast
 
-from pincite.core.protocols import LLM, Discoverable, Embedder, HasCapabilities, Offered, Reranker
+from pincite.core.protocols import LLM, Discoverable, Embedder, HasCapabilities, Reranker, ServerModel
 from pincite.core.query.prompt import Prompt, StreamPart
 from pincite.core.query.tools import Abilities
 from pincite.core.traces import count
@@ -37,9 +37,9 @@ class WrappedLLM:
     async def meet(self) -> None:
         """Ask the server of the inner model for its properties, if it has a server."""
         if isinstance(self._inner, Discoverable):
-            await self._inner.meet()
+            await self._inner.discover()
 
-    async def list_models(self) -> list[Offered]:
+    async def list_models(self) -> list[ServerModel]:
         """List the models of the inner model's server."""
         return await self._inner.list_models() if isinstance(self._inner, Discoverable) else []
 
@@ -93,7 +93,7 @@ class FallbackLLM(WrappedLLM):
 
     async def _instead(self, prompt: Prompt, reason: Unavailable) -> AsyncGenerator[StreamPart, None]:
         if isinstance(self._other, Discoverable):
-            await self._other.meet()
+            await self._other.discover()
         if prompt.tokens >= self._other.window:
             raise ProviderError(f"{reason}; the prompt is too long for {self._other.name}, its fallback") from reason
         count("fallbacks")

@@ -96,7 +96,9 @@ class _MailReader:
                 writer.block(f"Attachment that was not read: {called} ({error})", f"attachment {called}")
         text, [page] = writer.done()
         begin = self._next_start
-        self._add(name, text, [PageMark(mark.start + begin, mark.end + begin, ref=mark.ref) for mark in page.placed()])
+        self._add(
+            name, text, [PageMark(mark.start + begin, mark.end + begin, ref=mark.ref) for mark in page.unpack_marks()]
+        )
         for called, attached in read:
             if isinstance(attached, Parsed):
                 self._add_attachment(called, attached)

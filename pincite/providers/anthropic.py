@@ -5,7 +5,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
 
-from pincite.core.protocols import LLM, Offered
+from pincite.core.protocols import LLM, ServerModel
 from pincite.core.query.prompt import Message, Prompt, StreamPart
 from pincite.models.facts import facts_of
 from pincite.outbound.client import Server
@@ -28,11 +28,11 @@ class AnthropicLLM(ServedLLM):
         address = options.base_url or HOME
         super().__init__(options, Server(address, options.section, options.timeout_s, options.api_key))
 
-    async def list_models(self) -> list[Offered]:
+    async def list_models(self) -> list[ServerModel]:
         """List the models of the server."""
         found = await self._server.get("/models", self._headers())
         try:
-            return [Offered(text_of(one["id"])) for one in found["data"]]
+            return [ServerModel(text_of(one["id"])) for one in found["data"]]
         except (TypeError, KeyError) as error:
             raise self._server.invalid_answer("an unreadable list of models") from error
 

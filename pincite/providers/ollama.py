@@ -6,7 +6,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
 
-from pincite.core.protocols import LLM, Embedder, Offered
+from pincite.core.protocols import LLM, Embedder, ServerModel
 from pincite.core.query.prompt import Message, StreamPart
 from pincite.core.query.tools import Abilities
 from pincite.errors import ProviderError, SettingsError
@@ -35,15 +35,15 @@ class OllamaLLM(ServedLLM):
     def __init__(self, options: Options) -> None:
         super().__init__(options, _server(options, options.section), MAX_DEFAULT_WINDOW)
 
-    async def list_models(self) -> list[Offered]:
+    async def list_models(self) -> list[ServerModel]:
         """List the installed models."""
         found = await self._server.get("/api/tags")
         try:
-            return [Offered(text_of(one["name"])) for one in found["models"]]
+            return [ServerModel(text_of(one["name"])) for one in found["models"]]
         except (TypeError, KeyError) as error:
             raise self._server.invalid_answer("an unreadable list of models") from error
 
-    async def _offers(self) -> list[Offered]:
+    async def _offers(self) -> list[ServerModel]:
         """Return the configured model with its context window, or the first installed one."""
         model = self._known.model or next((one.name for one in await self.list_models()), "")
         if not model:
@@ -53,7 +53,7 @@ class OllamaLLM(ServedLLM):
         self._learn_abilities(about.get("capabilities") if isinstance(about, dict) else None)
         named = facts.items() if isinstance(facts, dict) else ()
         windows = (window_of(value) for key, value in named if key.endswith(".context_length"))
-        return [Offered(model, next((window for window in windows if window), None))]
+        return [ServerModel(model, next((window for window in windows if window), None))]
 
     def _learn_abilities(self, said: object) -> None:
         if isinstance(said, list):
@@ -125,7 +125,7 @@ class OllamaEmbedder:
         await self._server.close()
 
 
-async def running_here() -> list[Offered]:
+async def running_here() -> list[ServerModel]:
     """Return the models of an Ollama on this machine; empty if none is running. Only the list is requested."""
     llm = OllamaLLM(Options(timeout_s=LIST_TIMEOUT_S))
     try:

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import Any
 
-from pincite.core.protocols import LLM, Embedder, Offered
+from pincite.core.protocols import LLM, Embedder, ServerModel
 from pincite.core.query.prompt import StreamPart
 from pincite.errors import SettingsError
 from pincite.models.facts import facts_of
@@ -24,11 +24,11 @@ class OpenAICompatibleLLM(ServedLLM):
     def __init__(self, options: Options) -> None:
         super().__init__(options, Server(options.base_url, options.section, options.timeout_s, options.api_key))
 
-    async def list_models(self) -> list[Offered]:
+    async def list_models(self) -> list[ServerModel]:
         """List the models of the server."""
         found = await self._server.get("/models", _headers(self._server))
         try:
-            return [Offered(text_of(one["id"]), _window(one)) for one in found["data"]]
+            return [ServerModel(text_of(one["id"]), _window(one)) for one in found["data"]]
         except (TypeError, KeyError, AttributeError) as error:
             raise self._server.invalid_answer("an unreadable list of models") from error
 

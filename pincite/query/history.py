@@ -61,7 +61,7 @@ async def _keep(run: Run, session_id: str, turn: KeptTurn) -> None:
     try:
         assert run.kit.memory is not None  # recall refuses a session where there is none
         async with asyncio.timeout(KEEP_S):
-            await run.kit.memory.keep(run.scope, session_id, turn)
+            await run.kit.memory.save_turn(run.scope, session_id, turn)
     except TimeoutError:
         run.degrade("history_saving", "this turn may be missing from the history: the database takes its time")
     except PinciteError as error:

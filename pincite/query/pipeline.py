@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 
 from pincite.core.documents.document import ReadRequest
-from pincite.core.protocols import Opened
+from pincite.core.protocols import DocumentExtract
 from pincite.core.query.answer import Answer
 from pincite.core.query.hits import Evidence, Hit
 from pincite.core.query.plan import Plan
@@ -96,7 +96,7 @@ async def search(run: Run, question: Question) -> tuple[Plan, list[Hit]]:
     """Find passages for one query, or for several at once, without answering."""
     question = await run.step(guardrails, question, answered=False)
     if question.strategy != "lexical_only":  # few queries are misspelt: embed this one while its spelling is checked
-        await run.prefetch_embedding(question.meant)
+        await run.prefetch_embedding(question.search_text)
     question = await run.attempt(question, spelling_correction, question)
     plan = await run.step(query_analysis, question, answered=False)
     plan = await expand(run, replace(plan, retrieves=True))
@@ -290,12 +290,12 @@ def tool_backend(run: Run, plan: Plan) -> ToolBackend:
         del run.warnings[warned:]  # that one of several searches found nothing is for the model to know
         return hits
 
-    async def read(request: ReadRequest) -> tuple[Opened, Sequence[Hit]]:
+    async def read(request: ReadRequest) -> tuple[DocumentExtract, Sequence[Hit]]:
         assert reader is not None
         opened = await reader.read(request, scope=run.scope, filters=filters)
         return opened, await run.step(passage_scoring, plan, opened.passages)
 
-    async def find_text(request: ReadRequest, text: str) -> tuple[Opened, Sequence[Hit]]:
+    async def find_text(request: ReadRequest, text: str) -> tuple[DocumentExtract, Sequence[Hit]]:
         assert reader is not None
         opened = await reader.find(request, text, scope=run.scope, filters=filters)
         return opened, await run.step(passage_scoring, plan, opened.passages)

@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from pincite.config.messages import closest
-from pincite.core.query.pictures import MOST_BYTES
-from pincite.core.times import FORMS, moment
+from pincite.core.query.pictures import MAX_PICTURE_BYTES
+from pincite.core.times import ACCEPTED_FORMS, parse_time
 
 
 def _no_surrogates(text: str) -> str:
@@ -25,8 +25,8 @@ def _no_nul(text: str) -> str:
 
 def _parse_time(value: object) -> datetime:
     if not isinstance(value, str):
-        raise ValueError(f"should be {FORMS}")
-    return moment(value)
+        raise ValueError(f"should be {ACCEPTED_FORMS}")
+    return parse_time(value)
 
 
 Words = Annotated[str, AfterValidator(_no_surrogates)]
@@ -40,7 +40,7 @@ Levels = Annotated[list[Literal[0, 1, 2]], Field(min_length=1, max_length=10)]
 """Levels of results: documents (0), sections (1), passages (2)."""
 Moment = Annotated[datetime, BeforeValidator(_parse_time)]
 """A time, or a date, which means the end of that day."""
-Image = Annotated[str, Field(max_length=MOST_BYTES * 4 // 3 + 200)]
+Image = Annotated[str, Field(max_length=MAX_PICTURE_BYTES * 4 // 3 + 200)]
 """An image as a data URL."""
 DocumentIds = Annotated[list[DocumentId], Field(max_length=1000)]
 

@@ -3,11 +3,11 @@
 from dataclasses import asdict, replace
 
 from pincite.core.documents.positions import Place
-from pincite.engine.reader.page_locator import Location, Shown, Word
+from pincite.engine.reader.page_locator import Location, PageView, Word
 from pincite.serialize.primitives import Json
 
 
-def page_view_json(value: Shown) -> Json:
+def page_view_json(value: PageView) -> Json:
     """A page, slide, sheet or mail part with its words."""
     return asdict(replace(value, words=())) | {"words": [_word_json(word) for word in value.words]}
 

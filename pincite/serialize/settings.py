@@ -6,7 +6,7 @@ from typing import Any
 from pincite.config.profiles import Profile
 from pincite.config.schema import Key, catalogue, without_password
 from pincite.core.operations import SettingChange
-from pincite.engine.live_settings import Line, LiveSettings, SettingsOutcome
+from pincite.engine.live_settings import LiveSettings, SettingLine, SettingsOutcome
 from pincite.serialize.primitives import Json, iso_time
 
 
@@ -22,7 +22,7 @@ def settings_json(control: LiveSettings) -> Json:
     }
 
 
-def setting_json(line: Line) -> Json:
+def setting_json(line: SettingLine) -> Json:
     """One current setting; for a secret only whether it is set."""
     key = line.key
     fields: Json = {

@@ -3,7 +3,7 @@
 import base64
 from datetime import datetime
 
-from pincite.core.times import utc
+from pincite.core.times import to_utc
 from pincite.errors import Invalid
 from pincite.text.sentences import storable
 
@@ -19,6 +19,6 @@ def place_of(cursor: str) -> tuple[datetime, str]:
     """Return the time and the id of the entry that a page ended with; `Invalid` for anything but a cursor."""
     try:
         moment, _, last_id = base64.urlsafe_b64decode(cursor.encode()).decode().partition(" ")
-        return utc(datetime.fromisoformat(moment)), storable(last_id)
+        return to_utc(datetime.fromisoformat(moment)), storable(last_id)
     except ValueError:
         raise Invalid(INVALID_CURSOR) from None

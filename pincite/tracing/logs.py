@@ -12,7 +12,7 @@ from typing import Any, TextIO
 
 from pincite.config.branches.server import Logs
 from pincite.core.request_context import request_id
-from pincite.core.traces import unquoted
+from pincite.core.traces import without_server_message
 
 EXTRA_FIELDS = ("method", "path", "status", "ms", "trace_id")
 """Fields of a record that are logged besides its message; all others are left out."""
@@ -98,7 +98,7 @@ def format_time(record: logging.LogRecord) -> str:
 
 def _message(record: logging.LogRecord) -> str:
     """The message, with class and location of an error; the error's text is left out, as it may hold user data."""
-    message = unquoted(" ".join(record.getMessage().split()))
+    message = without_server_message(" ".join(record.getMessage().split()))
     if not record.exc_info or record.exc_info[0] is None:
         return message
     frames = traceback.extract_tb(record.exc_info[2])[-MAX_FRAMES:]

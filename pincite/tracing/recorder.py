@@ -9,7 +9,7 @@ from pincite.core.query.prompt import Prompt
 from pincite.core.query.question import Question
 from pincite.core.request_context import remote_span, request_id
 from pincite.core.run import Answered, Event, Planned, Run
-from pincite.core.traces import Content, Trace, TraceOutcome, code_of, told, unquoted
+from pincite.core.traces import Content, Trace, TraceOutcome, error_code, error_summary, without_server_message
 from pincite.text.sentences import storable
 from pincite.tracing.replay import options_of, settings_of
 
@@ -41,7 +41,7 @@ class TraceRecorder:
 
     def certain_queries(self, max_chars: int) -> list[str]:
         """Return the text of a plain search that is certain to be accepted, to be embedded ahead of time."""
-        question, text = self.question, self.question.meant
+        question, text = self.question, self.question.search_text
         plain = self._kind in ("search", "evaluation") and not question.also and question.filters.index is None
         fits = text == text.strip() and 0 < len(text) <= max_chars and "\0" not in text
         return [text] if plain and fits and question.strategy != "lexical_only" else []
@@ -68,9 +68,9 @@ class TraceRecorder:
             self._started_at,
             run.recording.elapsed_ms,
             strategy=_strategy(run),
-            error=told(error) if error else None,
-            code=code_of(error) if error else None,
-            degraded=tuple(replace(note, reason=unquoted(note.reason)) for note in run.degraded),
+            error=error_summary(error) if error else None,
+            code=error_code(error) if error else None,
+            degraded=tuple(replace(note, reason=without_server_message(note.reason)) for note in run.degraded),
             spans=tuple(run.spans),
             request_id=request_id.get(),
             remote=remote_span.get(),

@@ -12,7 +12,7 @@ from pincite.config.schema import NAMES_A_PROVIDER, catalogue, value_of
 from pincite.config.settings import Settings
 from pincite.config.sources import with_values
 from pincite.core.query.question import Filters, Question, Sampling
-from pincite.core.times import moment
+from pincite.core.times import parse_time
 from pincite.core.traces import Content, Trace
 from pincite.errors import Invalid, SettingsError
 
@@ -113,7 +113,7 @@ def question_of(trace: Trace, text: str | None) -> Question:
         )
     filters: dict[str, Any] = {name: _to_tuple(value) for name, value in _part(trace, "filters")}
     if "as_of" in filters:
-        filters["as_of"] = moment(filters["as_of"])
+        filters["as_of"] = parse_time(filters["as_of"])
     return Question(
         content.question,
         content.also,

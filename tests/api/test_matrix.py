@@ -13,7 +13,7 @@ from pincite.api.app import ROUTERS
 from pincite.api.dependencies import required_permission
 from pincite.api.paths import API
 from pincite.api.routes import web_ui
-from pincite.core.accounts.access import MAY, Role
+from pincite.core.accounts.access import PERMISSIONS, Role
 from tests.api.live_server import LiveServer, completed, upload
 
 MISSING = {
@@ -296,7 +296,7 @@ def test_unauthenticated_callers_are_refused_everywhere(world: World, who: str, 
 @pytest.mark.parametrize("name", sorted(name for name in TABLE if not TABLE[name].stream))
 @pytest.mark.parametrize("who", sorted(CALLERS))
 def test_others_act_by_role_and_see_nothing_of_the_owner(world: World, who: str, name: str) -> None:
-    row, may = TABLE[name], MAY[CALLERS[who]]
+    row, may = TABLE[name], PERMISSIONS[CALLERS[who]]
     if row.administered and "administer" in may:
         return
     response = world.ask(who, name, world.own)

@@ -215,7 +215,7 @@ def test_a_picture_goes_with_a_question_and_anything_else_is_refused(library: Ca
     answer = library("ask", QUESTION, "--image", str(picture), "--json").json
     assert answer["mode"] == "vision"
     assert {note["stage"] for note in answer["degraded"]} >= {"picture_reading"}
-    assert "is no PNG, JPEG, WebP or GIF" in library("ask", QUESTION, "--image", str(other)).err
+    assert "is not a PNG, JPEG, WebP or GIF" in library("ask", QUESTION, "--image", str(other)).err
     assert "cannot be read" in library("ask", QUESTION, "--image", str(tmp_path / "gone.png")).err
     assert "there is no mode 'magic'" in library("ask", QUESTION, "--mode", "magic").err
     assert "looks at pictures" in library("ask", QUESTION, "--mode", "vision").err

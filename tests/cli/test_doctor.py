@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pincite.config.sources import load_settings
-from pincite.core.protocols import Offered
+from pincite.core.protocols import ServerModel
 from pincite.engine import diagnose
 from pincite.engine.diagnose import Finding
 from pincite.errors import Unavailable
@@ -45,7 +45,7 @@ def test_the_rerankers_address_is_reported(library: Call) -> None:
     server = ["--set", "rag.reranker=rerank_api", "--set", "rerank.base_url=http://127.0.0.1:9"]
     for chosen, state, found in (
         (["--set", "rag.reranker=scripted"], "ok", "scripted"),
-        (server, "note", "rerank_api at http://127.0.0.1:9: nobody answers there"),
+        (server, "note", "rerank_api at http://127.0.0.1:9: no server answers there"),
     ):
         checks = {check["name"]: check for check in library("doctor", "--json", *chosen).json["checks"]}
         assert checks["reranker"]["state"] == state
@@ -93,8 +93,8 @@ def test_missing_sandbox_features_are_noted(pincite: Call, monkeypatch: pytest.M
     said = pincite("doctor", "--json")
     [reader] = [check for check in said.json["checks"] if check["name"] == "reader"]
     assert (said.code, reader["state"]) == (0, "note")
-    assert "with 512 MB of memory; this system does not give: no network" in reader["found"]
-    assert "people you trust" in reader["advice"]
+    assert "with 512 MB of memory; this system lacks: no network" in reader["found"]
+    assert "files that you trust" in reader["advice"]
 
 
 def test_a_database_that_is_down_is_broken(pincite: Call, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,18 +131,18 @@ def test_a_model_server_is_probed_without_sending_text() -> None:
 
 
 def test_an_ollama_on_this_machine_is_offered_and_never_used_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def running() -> list[Offered]:
-        return [Offered(f"model-{n}") for n in range(10)]
+    async def running() -> list[ServerModel]:
+        return [ServerModel(f"model-{n}") for n in range(10)]
 
     monkeypatch.setattr(diagnose, "running_here", running)
     [offer] = asyncio.run(diagnose._ollama(load_settings({}, env={})))
     assert (offer.state, "not used" in offer.found, "and 2 more" in offer.found) == ("ok", True, True)
-    assert offer.advice == "to let it answer: PINCITE_LLM__PROVIDER=ollama PINCITE_LLM__MODEL=model-0"
+    assert offer.advice == "to use it for answers: PINCITE_LLM__PROVIDER=ollama PINCITE_LLM__MODEL=model-0"
     assert asyncio.run(diagnose._ollama(load_settings({"llm.provider": "ollama"}, env={}))) == []
 
 
 def test_a_missing_ollama_is_not_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def none() -> list[Offered]:
+    async def none() -> list[ServerModel]:
         return []
 
     monkeypatch.setattr(diagnose, "running_here", none)

@@ -26,7 +26,7 @@ def test_a_library_is_backed_up_restored_elsewhere_and_verified(
     made = library("backup", tmp_path / "b.tar.gz", "--json")
     assert (made.code, made.json["documents"], made.json["missing"]) == (0, len(listed), [])
     assert made.json["bytes"] == (tmp_path / "b.tar.gz").stat().st_size
-    assert "last made on" in {c["name"]: c["found"] for c in library("doctor", "--json").json["checks"]}["backup"]
+    assert "last backup on" in {c["name"]: c["found"] for c in library("doctor", "--json").json["checks"]}["backup"]
     there()
     said = library("restore", tmp_path / "b.tar.gz")
     assert (said.code, "no problems" in said.out) == (0, True)

@@ -15,7 +15,7 @@ async def shared() -> str:
         scope = await engine.scope()
         session = await engine.services.sessions.create(scope)
         kept = replace(answer("Behind the cup."), id="a_shared")
-        await engine.services.sessions.keep(scope, session.id, KeptTurn("q", "q", kept.text, kept, True, "t", ()))
+        await engine.services.sessions.save_turn(scope, session.id, KeptTurn("q", "q", kept.text, kept, True, "t", ()))
         _, made = await engine.services.share_links.create(scope, "a_shared", 1)
         await engine.services.sessions.close()
         return made.id

@@ -27,7 +27,7 @@ def test_a_removed_users_documents_are_transferred(pincite: Call) -> None:
     pincite("user", "add", "gustav")
     assert (
         pincite("user", "remove", "gustav", "--to", "gustav").failed_with(2)
-        == "'gustav' cannot take over from themselves"
+        == "'gustav' owns these documents already; name another user"
     )
     assert pincite("user", "remove", "gustav", "--to", "nobody here").failed_with(1) == "there is no user 'nobody here'"
     assert (

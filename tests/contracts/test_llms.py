@@ -80,7 +80,7 @@ def test_one_behind_a_server_says_what_it_has_and_which_model_it_is(llm: LLM, se
     server.replies["/api/tags"] = as_json({"models": [{"name": "only"}]})
     assert [one.name for one in asyncio.run(llm.list_models())] == ["only"]
     nameless = type(llm)(ServedOptions(base_url=f"{server.url}/v1"))  # type: ignore[call-arg]
-    asyncio.run(nameless.meet())  # type: ignore[attr-defined]
+    asyncio.run(nameless.discover())  # type: ignore[attr-defined]
     assert nameless.name == "only"
     assert "".join(piece.text for piece in write(nameless)) == "Cats purr. [Source 1]"
     assert server.requests[-1][1]["model"] == "only"

@@ -90,7 +90,7 @@ def test_marks_lie_in_their_page_and_hold_text(parser: Parser):
         parsed = parser.parse(data)
         ends = [page.start for page in parsed.pages[1:]] + [len(parsed.text)]
         for page, end in zip(parsed.pages, ends, strict=False):
-            for mark in page.placed():
+            for mark in page.unpack_marks():
                 assert page.start <= mark.start < mark.end <= end
                 assert parsed.text[mark.start : mark.end].strip()
                 assert mark.ref or mark.box

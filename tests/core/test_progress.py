@@ -1,7 +1,7 @@
 from pincite.core.progress import progress_listener, report_progress
 
 
-def test_who_listens_is_told_and_nobody_else() -> None:
+def test_progress_goes_to_the_current_listener_only() -> None:
     outer: list[tuple[str, int, int]] = []
     inner: list[tuple[str, int, int]] = []
     report_progress("page", 1, 9)

@@ -15,7 +15,8 @@ from pincite.providers.scripted import Options, ScriptedEmbedder
 
 def make_run(seconds: float = 10.0) -> Run:
     scope, settings = Scope("local", (1,)), load_settings(env={})
-    return Run("t", None, settings, LOCAL, scope, time.monotonic() + seconds, lambda _event: None)  # type: ignore[arg-type]
+    deadline = time.monotonic() + seconds
+    return Run("t", None, settings, LOCAL, scope, deadline, lambda _event: None)  # type: ignore[arg-type]
 
 
 async def double(run: Run, number: int) -> int:
@@ -35,7 +36,7 @@ async def outer(run: Run, number: int) -> int:
     return await run.step(double, number)
 
 
-def test_a_step_leaves_a_span() -> None:
+def test_a_step_records_a_span() -> None:
     run = make_run()
     assert asyncio.run(run.step(outer, 2)) == 4
     assert [(span.name, span.parent) for span in run.spans] == [("outer", None), ("double", 0)]
@@ -44,7 +45,7 @@ def test_a_step_leaves_a_span() -> None:
     assert set(run.durations()) == {"outer"}
 
 
-def test_an_attempt_degrades_on_what_is_unavailable_and_on_nothing_else() -> None:
+def test_an_attempt_degrades_only_on_unavailable() -> None:
     run = make_run()
     assert asyncio.run(run.attempt(7, broken, 1)) == 7
     assert [(note.stage, note.reason) for note in run.degraded] == [("broken", "it is down")]
@@ -53,7 +54,7 @@ def test_an_attempt_degrades_on_what_is_unavailable_and_on_nothing_else() -> Non
     assert run.spans[-1].error == "Invalid: no"
 
 
-def test_the_same_note_is_made_once() -> None:
+def test_a_repeated_degradation_is_recorded_once() -> None:
     run = make_run()
     asyncio.run(run.attempt(7, broken, 1))
     asyncio.run(run.attempt(7, broken, 2))
@@ -97,11 +98,11 @@ def test_cancelling_is_not_degrading() -> None:
         ("", None),
     ],
 )
-def test_a_clients_span_is_taken_where_it_is_one(header: str, span: str | None) -> None:
+def test_a_valid_traceparent_header_is_parsed(header: str, span: str | None) -> None:
     assert read_traceparent(header) == span
 
 
-def test_what_was_told_to_its_end_is_finished_even_where_no_time_is_left() -> None:
+def test_finish_runs_a_stage_after_the_deadline() -> None:
     run = make_run(seconds=-1)
     with pytest.raises(OverBudget):
         asyncio.run(run.step(double, 2))
@@ -125,7 +126,7 @@ def test_a_text_is_embedded_once_in_a_request() -> None:
     assert asked == [["a", "b"], ["c"]]
 
 
-def test_an_embedder_that_failed_is_not_waited_for_again() -> None:
+def test_a_failed_embedder_is_not_called_again() -> None:
     run, calls = make_run(), list[int]()
 
     class Failing(ScriptedEmbedder):
@@ -140,7 +141,7 @@ def test_an_embedder_that_failed_is_not_waited_for_again() -> None:
     assert calls == [1]
 
 
-def test_what_was_foreseen_is_embedded_once_and_what_nobody_wants_is_let_go() -> None:
+def test_a_prefetched_text_is_embedded_once_and_unused_prefetches_are_cancelled() -> None:
     asked: list[list[str]] = []
 
     class Waiting(ScriptedEmbedder):
@@ -162,7 +163,7 @@ def test_what_was_foreseen_is_embedded_once_and_what_nobody_wants_is_let_go() ->
     asyncio.run(go())
 
 
-def test_what_was_begun_before_the_run_is_taken_over_and_what_it_does_not_take_is_let_go() -> None:
+def test_a_run_uses_earlier_prefetches_and_unused_ones_are_cancelled() -> None:
     asked: list[str] = []
     ended: list[str] = []
 
@@ -188,7 +189,7 @@ def test_what_was_begun_before_the_run_is_taken_over_and_what_it_does_not_take_i
     asyncio.run(go())
 
 
-def test_what_was_begun_and_failed_is_noted_like_any_embedding() -> None:
+def test_a_failed_prefetch_is_recorded_like_any_embedding() -> None:
     class Down(ScriptedEmbedder):
         async def embed(self, texts: Sequence[str], *, as_query: bool) -> list[list[float]]:
             raise Unavailable("down")
@@ -199,6 +200,6 @@ def test_what_was_begun_and_failed_is_noted_like_any_embedding() -> None:
         async with prefetched(embedder, ["a"]) as run.prefetched:
             with pytest.raises(Unavailable, match="down"):
                 await run.embed(["a"])
-        assert run.unembedded is not None
+        assert run.embedding_error is not None
 
     asyncio.run(go())

@@ -2,7 +2,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from pincite.core.times import moment
+from pincite.core.times import parse_time
 
 
 @pytest.mark.parametrize(
@@ -14,14 +14,14 @@ from pincite.core.times import moment
         (" 2026-05-01 ", datetime(2026, 5, 1, 23, 59, 59, 999_999, tzinfo=UTC)),
     ],
 )
-def test_a_moment_is_read_in_utc_and_a_date_is_its_end(text: str, expected: datetime) -> None:
-    assert moment(text) == expected
-    assert moment(text).tzinfo is UTC
+def test_a_time_is_parsed_in_utc_and_a_date_means_its_end(text: str, expected: datetime) -> None:
+    assert parse_time(text) == expected
+    assert parse_time(text).tzinfo is UTC
 
 
 @pytest.mark.parametrize(
     "text", ["", "2024", "20240501", "yesterday", "2026-13-01", "2026-02-30T00:00", "0001-01-01T00:00+14:00"]
 )
-def test_what_is_no_moment_is_told_with_what_would_be(text: str) -> None:
+def test_an_invalid_time_is_refused_with_the_accepted_forms(text: str) -> None:
     with pytest.raises(ValueError, match="a date such as 2026-05-01"):
-        moment(text)
+        parse_time(text)

@@ -1,4 +1,4 @@
-"""Spans know what they belong to, whoever begins them and wherever."""
+"""Spans get the right parent in any task or generator."""
 
 import asyncio
 import re
@@ -9,21 +9,21 @@ import pytest
 from pincite.core.query.prompt import Draft, Message, Prompt, Usage
 from pincite.core.query.question import Sampling
 from pincite.core.traces import (
-    MOST_SPANS,
+    MAX_SPANS,
     Recording,
     Span,
     Trace,
-    asked,
     call,
-    code_of,
     count,
-    embedding,
+    embedding_attributes,
+    error_code,
+    error_summary,
+    llm_request_attributes,
+    llm_response_attributes,
     observe,
     recording,
     span,
-    told,
-    unquoted,
-    written,
+    without_server_message,
 )
 from pincite.errors import Invalid, Unavailable
 from tests.core.test_run import make_run
@@ -31,11 +31,11 @@ from tests.stages import stages
 
 
 def tree(made: Recording) -> list[tuple[str, str | None]]:
-    """Each span with the name of the one above it."""
+    """Return each span with the name of its parent."""
     return [(one.name, None if one.parent is None else made.spans[one.parent].name) for one in made.spans]
 
 
-def test_a_span_lies_below_the_one_it_was_begun_in() -> None:
+def test_a_span_is_a_child_of_the_current_span() -> None:
     with recording() as made:
         with span("outer", number=1) as outer, span("inner"):
             observe(words=0)
@@ -50,7 +50,7 @@ def test_a_span_lies_below_the_one_it_was_begun_in() -> None:
     assert all(re.fullmatch("[0-9a-f]{16}", one.id) for one in made.spans)
 
 
-def test_tasks_that_run_side_by_side_each_have_their_own_place() -> None:
+def test_concurrent_tasks_have_separate_current_spans() -> None:
     async def part(name: str, begun: asyncio.Event, go_on: asyncio.Event) -> None:
         with span(name):
             begun.set()
@@ -70,7 +70,7 @@ def test_tasks_that_run_side_by_side_each_have_their_own_place() -> None:
     assert [one.attributes["of"] for one in made.spans if one.name == "below a"] == ["a"]
 
 
-def test_a_call_inside_a_generator_takes_nothing_of_its_callers() -> None:
+def test_a_call_span_in_a_generator_gets_no_children_from_its_consumer() -> None:
     async def pieces() -> AsyncIterator[int]:
         with call("request"):
             yield 1
@@ -88,12 +88,12 @@ def test_a_call_inside_a_generator_takes_nothing_of_its_callers() -> None:
     assert made.spans[1].attributes == {}
 
 
-def test_there_are_only_so_many_spans() -> None:
+def test_the_number_of_spans_is_limited() -> None:
     with recording() as made, span("loop"):
-        for _ in range(MOST_SPANS + 10):
+        for _ in range(MAX_SPANS + 10):
             with span("turn"):
                 observe(of="the turn")
-    assert len(made.spans) == MOST_SPANS
+    assert len(made.spans) == MAX_SPANS
     assert made.spans[0].attributes["spans_left_out"] == 11
 
 
@@ -105,17 +105,19 @@ def test_outside_of_a_request_nothing_is_recorded_and_nothing_breaks() -> None:
     assert it.duration_ms > 0
 
 
-def test_an_error_is_told_by_its_name_and_only_our_own_words() -> None:
+def test_an_unexpected_error_is_summarised_by_its_class_only() -> None:
     with recording() as made:
         with pytest.raises(Unavailable), span("ours"):
             raise Unavailable("the part is down")
         with pytest.raises(ValueError, match="secret"), span("theirs"):
             raise ValueError("secret words")
     assert [one.error for one in made.spans] == ["Unavailable: the part is down", "ValueError"]
-    assert told(Invalid("a\0b")) == "Invalid: a b"
-    assert [code_of(error) for error in (Invalid("x", code="y"), asyncio.CancelledError(), KeyError())] == [
-        "y", "cancelled", "internal"
-    ]  # fmt: skip
+    assert error_summary(Invalid("a\0b")) == "Invalid: a b"
+    assert [error_code(error) for error in (Invalid("x", code="y"), asyncio.CancelledError(), KeyError())] == [
+        "y",
+        "cancelled",
+        "internal",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -132,11 +134,11 @@ def test_an_error_is_told_by_its_name_and_only_our_own_words() -> None:
         ),
     ],
 )
-def test_what_a_server_said_is_not_kept(said: str, kept: str) -> None:
-    assert unquoted(said) == kept
+def test_the_reply_of_a_server_is_removed_from_an_error(said: str, kept: str) -> None:
+    assert without_server_message(said) == kept
 
 
-def test_two_runs_in_one_task_do_not_mix() -> None:
+def test_the_spans_of_two_runs_in_one_task_stay_separate() -> None:
     outer, inner = make_run(), make_run()
 
     async def ask_the_other(run: object) -> None:
@@ -151,12 +153,12 @@ def test_two_runs_in_one_task_do_not_mix() -> None:
     assert tree(inner.recording) == [("nothing", None), ("below", "nothing")]
 
 
-def test_the_names_are_those_that_dashboards_know() -> None:
+def test_span_names_are_those_of_the_dashboards() -> None:
     known = {"query_analysis", "reranking", "llm_generation", "guardrails"}
     assert known <= set(stages())
 
 
-def test_a_trace_knows_its_passages_and_their_documents() -> None:
+def test_a_trace_lists_its_passages_and_documents() -> None:
     from datetime import UTC, datetime
 
     spans = (Span("ranking", None, 0, 1, attributes={"hits": [["d1.v1.3", 0.5], ["d2.v1.0", 0.4], ["d1.v1.4", 0.1]]}),)
@@ -166,26 +168,37 @@ def test_a_trace_knows_its_passages_and_their_documents() -> None:
     assert Trace("t", "query", datetime.now(UTC), 1.0).hits == ()
 
 
-def test_what_was_asked_for_is_told_without_its_words() -> None:
+def test_llm_request_attributes_omit_the_text() -> None:
     wish = Sampling(model="big", temperature=0.0, max_tokens=50, stop=("secret",), system_prompt="secret")
-    told = asked("ollama", Prompt("secret?", (Message("user", "secret"),), (), 321, wish), "small")
+    told = llm_request_attributes("ollama", Prompt("secret?", (Message("user", "secret"),), (), 321, wish), "small")
     assert told == {
-        "gen_ai.operation.name": "chat", "gen_ai.provider.name": "ollama", "gen_ai.request.model": "big",
-        "gen_ai.request.temperature": 0.0, "gen_ai.request.max_tokens": 50, "prompt_tokens": 321, "sources": 0,
-    }  # fmt: skip
-    assert asked("ollama", Prompt("q", (), (), 1), "small")["gen_ai.request.model"] == "small"
+        "gen_ai.operation.name": "chat",
+        "gen_ai.provider.name": "ollama",
+        "gen_ai.request.model": "big",
+        "gen_ai.request.temperature": 0.0,
+        "gen_ai.request.max_tokens": 50,
+        "prompt_tokens": 321,
+        "sources": 0,
+    }
+    assert llm_request_attributes("ollama", Prompt("q", (), (), 1), "small")["gen_ai.request.model"] == "small"
 
 
-def test_what_came_back_is_told_without_its_words() -> None:
-    assert written(Draft("secret", "m", "stop", Usage(10, 2)), 1.23456) == {
-        "gen_ai.response.model": "m", "gen_ai.response.finish_reasons": ["stop"], "gen_ai.usage.input_tokens": 10,
-        "gen_ai.usage.output_tokens": 2, "first_token_ms": 1.235, "characters": 6,
-    }  # fmt: skip
-    assert written(Draft("", None, None), None) == {"characters": 0}
+def test_llm_response_attributes_omit_the_text() -> None:
+    assert llm_response_attributes(Draft("secret", "m", "stop", Usage(10, 2)), 1.23456) == {
+        "gen_ai.response.model": "m",
+        "gen_ai.response.finish_reasons": ["stop"],
+        "gen_ai.usage.input_tokens": 10,
+        "gen_ai.usage.output_tokens": 2,
+        "first_token_ms": 1.235,
+        "characters": 6,
+    }
+    assert llm_response_attributes(Draft("", None, None), None) == {"characters": 0}
 
 
-def test_an_embedder_is_told_with_how_much_it_embeds() -> None:
-    assert embedding("minilm", "minilm-l6-v2/int8", 3) == {
-        "gen_ai.operation.name": "embeddings", "gen_ai.provider.name": "minilm",
-        "gen_ai.request.model": "minilm-l6-v2/int8", "texts": 3,
-    }  # fmt: skip
+def test_embedding_attributes_count_the_texts() -> None:
+    assert embedding_attributes("minilm", "minilm-l6-v2/int8", 3) == {
+        "gen_ai.operation.name": "embeddings",
+        "gen_ai.provider.name": "minilm",
+        "gen_ai.request.model": "minilm-l6-v2/int8",
+        "texts": 3,
+    }

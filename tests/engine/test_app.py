@@ -80,7 +80,9 @@ def test_adding_again_finishes_what_was_interrupted(open_pincite: Callable[..., 
     asyncio.run(go())
 
 
-def test_a_changed_document_reuses_the_vectors_of_what_stayed(open_pincite: Callable[..., Any], tmp_path: Path) -> None:
+def test_a_changed_document_reuses_embeddings_of_unchanged_chunks(
+    open_pincite: Callable[..., Any], tmp_path: Path
+) -> None:
     embedded: list[str] = []
 
     class Counting(ScriptedEmbedder):
@@ -103,7 +105,7 @@ def test_a_changed_document_reuses_the_vectors_of_what_stayed(open_pincite: Call
     asyncio.run(go())
 
 
-def test_after_remove_nothing_finds_it(open_pincite: Callable[..., Any], tmp_path: Path) -> None:
+def test_a_removed_document_is_not_found(open_pincite: Callable[..., Any], tmp_path: Path) -> None:
     async def go() -> None:
         async with open_pincite() as pincite:
             cats = await pincite.add(write(tmp_path, cats=CATS) / "cats.md")
@@ -143,9 +145,7 @@ def test_reading_by_source_and_by_section(open_pincite: Callable[..., Any]) -> N
         ("a\0.md", b"x", Invalid),
     ],
 )
-def test_what_may_not_come_in_leaves_nothing(
-    open_pincite: Callable[..., Any], name: str, data: bytes, kind: type
-) -> None:
+def test_a_refused_upload_leaves_nothing(open_pincite: Callable[..., Any], name: str, data: bytes, kind: type) -> None:
     async def go() -> None:
         async with open_pincite() as pincite:
             with pytest.raises(kind):
@@ -156,7 +156,7 @@ def test_what_may_not_come_in_leaves_nothing(
     asyncio.run(go())
 
 
-def test_a_file_that_cannot_be_parsed_ends_as_error_with_the_reason(
+def test_an_unparsable_file_gets_the_status_error_with_the_reason(
     open_pincite: Callable[..., Any], tmp_path: Path
 ) -> None:
     async def go() -> None:
@@ -173,7 +173,7 @@ def test_a_file_that_cannot_be_parsed_ends_as_error_with_the_reason(
     asyncio.run(go())
 
 
-def test_an_embedder_that_is_down_fails_the_document_after_its_tries(
+def test_a_document_fails_after_its_retries_if_the_embedder_is_down(
     open_pincite: Callable[..., Any], tmp_path: Path
 ) -> None:
     async def go() -> None:
@@ -189,7 +189,7 @@ def test_an_embedder_that_is_down_fails_the_document_after_its_tries(
     asyncio.run(go())
 
 
-def test_a_search_embeds_its_question_once_and_only_where_it_is_let_in(
+def test_a_search_embeds_its_question_once_and_only_if_it_passes_the_guardrails(
     open_pincite: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     embedded: list[str] = []
@@ -224,8 +224,13 @@ def test_filters_and_traces(open_pincite: Callable[..., Any], tmp_path: Path) ->
             trace = await pincite.services.traces.get(await pincite.scope(), found.trace_id)
             stages = [span.name for span in trace.spans if span.parent is None]
             assert stages == [
-                "guardrails", "query_embedding", "spelling_correction", "query_analysis", "retrieval", "ranking",
-            ]  # fmt: skip
+                "guardrails",
+                "query_embedding",
+                "spelling_correction",
+                "query_analysis",
+                "retrieval",
+                "ranking",
+            ]
             below = {span.name for span in trace.spans if span.parent is not None}
             searches = {"vector_search", "lexical_search", "title_search"}
             assert below == {"provider_call", "passage_fetch", *searches}
@@ -238,7 +243,7 @@ def test_filters_and_traces(open_pincite: Callable[..., Any], tmp_path: Path) ->
     asyncio.run(go())
 
 
-def test_the_words_of_a_question_are_kept_only_if_asked_for(open_pincite: Callable[..., Any]) -> None:
+def test_a_trace_contains_the_question_only_if_configured(open_pincite: Callable[..., Any]) -> None:
     async def go() -> None:
         async with open_pincite(traces__content=True) as pincite:
             await pincite.search("canary")
@@ -248,7 +253,7 @@ def test_the_words_of_a_question_are_kept_only_if_asked_for(open_pincite: Callab
     asyncio.run(go())
 
 
-def test_streaming_and_not_are_one_path(open_pincite: Callable[..., Any], tmp_path: Path) -> None:
+def test_streamed_and_plain_answers_are_equal(open_pincite: Callable[..., Any], tmp_path: Path) -> None:
     async def go() -> None:
         async with open_pincite() as pincite:
             await pincite.add(write(tmp_path, cats=CATS) / "cats.md")
@@ -279,7 +284,7 @@ def test_several_engines_share_one_library(open_pincite: Callable[..., Any], tmp
         ({"database__url": "postgresql:///x?host=/nonexistent"}, StoreDown, "cannot be reached"),
     ],
 )
-def test_what_cannot_work_fails_at_start(
+def test_invalid_settings_fail_at_start_up(
     open_pincite: Callable[..., Any], settings: Any, kind: type, message: str
 ) -> None:
     async def go() -> None:
@@ -304,7 +309,7 @@ def test_a_trace_that_cannot_be_written_never_fails_the_answer(open_pincite: Cal
     asyncio.run(go())
 
 
-def test_adding_starts_what_was_held_back(open_pincite: Callable[..., Any], tmp_path: Path) -> None:
+def test_adding_a_held_file_again_starts_it(open_pincite: Callable[..., Any], tmp_path: Path) -> None:
     async def go() -> None:
         write(tmp_path, cats=CATS)
         async with open_pincite() as pincite:
@@ -317,7 +322,7 @@ def test_adding_starts_what_was_held_back(open_pincite: Callable[..., Any], tmp_
     asyncio.run(go())
 
 
-def test_an_embedder_that_fails_is_not_called_a_file_that_cannot_be_read(
+def test_an_embedder_failure_is_not_reported_as_an_unreadable_file(
     open_pincite: Callable[..., Any], tmp_path: Path
 ) -> None:
     nobody = {"provider": "openai_compatible", "base_url": "http://127.0.0.1:9", "model": "m", "dimensions": 8}

@@ -1,4 +1,4 @@
-"""Where text goes."""
+"""The description of where text is sent."""
 
 import pytest
 
@@ -8,15 +8,17 @@ from pincite.providers.scripted import Options, ScriptedEmbedder
 
 
 class Here(ScriptedEmbedder):
-    """An embedder that computes on this machine."""
+    """A local embedder."""
 
     local = True
 
 
 SERVER = {"llm.base_url": "https://ann:hush@models.example/v1?key=hush", "llm.model": "big"}
 EMBEDDINGS = {
-    "embedding.provider": "openai_compatible", "embedding.base_url": "http://10.0.0.7/v1", "embedding.model": "small"
-}  # fmt: skip
+    "embedding.provider": "openai_compatible",
+    "embedding.base_url": "http://10.0.0.7/v1",
+    "embedding.model": "small",
+}
 
 
 @pytest.mark.parametrize(
@@ -68,11 +70,13 @@ EMBEDDINGS = {
         ),
     ],
 )
-def test_one_line_says_where_text_goes(settings: dict[str, str], embedder: type[ScriptedEmbedder], told: str) -> None:
+def test_one_line_names_the_models_and_addresses(
+    settings: dict[str, str], embedder: type[ScriptedEmbedder], told: str
+) -> None:
     assert where_text_goes(embedder(Options()), load_settings(settings, env={})) == told
 
 
-def test_a_port_that_is_not_named_is_the_usual_one() -> None:
+def test_a_url_without_a_port_gets_the_default_port() -> None:
     assert host_and_port("https://models.example/v1") == ("models.example", 443)
     assert host_and_port("http://models.example/v1") == ("models.example", 80)
     assert host_and_port("http://[::1]:11434/v1") == ("::1", 11434)

@@ -1,4 +1,4 @@
-"""The settings in force: changed in one process, followed in all, kept by what is under way."""
+"""Live settings: changed in one process, followed by all; runs in progress keep their snapshot."""
 
 import asyncio
 import os
@@ -27,10 +27,10 @@ Open = Callable[..., Any]
 
 
 async def becomes(pincite: AsyncPincite, key: str, value: Any, within_s: float = 20) -> float:
-    """How long it takes until a setting is in force."""
+    """Wait until a setting has a value; return the seconds it took."""
     started = time.monotonic()
     while pincite.services.live_settings.line(key).value != value:
-        assert time.monotonic() - started < within_s, f"{key} is still {pincite.engine.live_settings.line(key).value}"
+        assert time.monotonic() - started < within_s, f"{key} is still {pincite.services.live_settings.line(key).value}"
         await asyncio.sleep(0.01)
     return time.monotonic() - started
 
@@ -43,20 +43,20 @@ def wrote(path: Path, text: str = CATS) -> Path:
 # --- in every process -----------------------------------------------------------------------------------------
 
 
-def test_a_change_in_one_engine_is_in_force_in_another_within_a_second(open_pincite: Open) -> None:
+def test_a_change_in_one_engine_reaches_another_within_a_second(open_pincite: Open) -> None:
     async def go() -> None:
         async with open_pincite() as one, open_pincite() as other:
-            outcome = await one.control.set({"rag.top_k": 3}, LOCAL)
+            outcome = await one.services.live_settings.set({"rag.top_k": 3}, LOCAL)
             assert (one.settings.rag.top_k, one.settings.revision, outcome.revision) == (3, 1, 1)
             assert await becomes(other, "rag.top_k", 3) < 1.0
             assert (other.settings.rag.top_k, other.settings.revision) == (3, 1)
-            await other.control.set({"rag.top_k": None}, LOCAL)
+            await other.services.live_settings.set({"rag.top_k": None}, LOCAL)
             assert await becomes(one, "rag.top_k", 10) < 1.0
 
     asyncio.run(go())
 
 
-def test_a_change_no_word_came_of_is_found_by_looking(open_pincite: Open, database_url: str) -> None:
+def test_a_change_without_notification_is_found_by_polling(open_pincite: Open, database_url: str) -> None:
     async def go() -> None:
         async with open_pincite() as pincite:
             with psycopg.connect(database_url) as admin:  # as behind a pooler, through which nobody can listen
@@ -70,7 +70,7 @@ def test_a_change_no_word_came_of_is_found_by_looking(open_pincite: Open, databa
     asyncio.run(go())
 
 
-def test_a_change_is_there_at_the_next_start(open_pincite: Open) -> None:
+def test_a_change_survives_a_restart(open_pincite: Open) -> None:
     async def go() -> None:
         async with open_pincite() as pincite:
             await pincite.services.live_settings.set({"rag.alpha": "0.25", "category_labels": {"hr": "People"}}, LOCAL)
@@ -100,7 +100,9 @@ def test_a_run_in_flight_keeps_its_settings_and_its_tools(open_pincite: Open, tm
             with answering(pincite, Waiting(Options(answers=("Cats purr. [Source 1]",)))):
                 asking = asyncio.create_task(pincite.ask("Why do cats purr?"))
                 await writing.wait()
-            await other.control.set({"llm.provider": "extractive", "llm.question_timeout_s": 0.01}, LOCAL)
+            await other.services.live_settings.set(
+                {"llm.provider": "extractive", "llm.question_timeout_s": 0.01}, LOCAL
+            )
             await becomes(pincite, "llm.question_timeout_s", 0.01)
             go_on.set()
             answer = await asking
@@ -132,7 +134,7 @@ def test_a_run_holds_one_snapshot_from_its_first_stage_to_its_last(
     asyncio.run(go())
 
 
-def test_a_run_takes_its_settings_and_tools_together_once_it_knows_who_asks(
+def test_a_run_reads_settings_and_tools_together_after_its_scope(
     open_pincite: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def answer(run: Run, _: Question) -> tuple[int, str]:
@@ -154,7 +156,7 @@ def test_a_run_takes_its_settings_and_tools_together_once_it_knows_who_asks(
     asyncio.run(go())
 
 
-def test_tools_that_a_document_is_made_with_are_kept_until_it_is_done(
+def test_tools_of_a_running_job_are_kept_until_it_ends(
     database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Waiting(ScriptedEmbedder):
@@ -164,11 +166,11 @@ def test_tools_that_a_document_is_made_with_are_kept_until_it_is_done(
             return await super().embed(texts, as_query=as_query)
 
     async def untidy(self: object) -> None:
-        """Clearing up is done below, and not by chance in the moment in which the settings change."""
+        """Disable the background clean-up: the test runs it itself."""
 
     embedding, go_on = asyncio.Event(), asyncio.Event()
-    monkeypatch.setattr("pincite.engine.index.tools.KEPT_S", -1.0)
-    monkeypatch.setattr("pincite.ingest.worker.Workers._run_housekeeping", untidy)
+    monkeypatch.setattr("pincite.engine.index.tools.MIN_KEEP_S", -1.0)
+    monkeypatch.setattr("pincite.ingest.worker.Workers._keep_tidy", untidy)
 
     async def go() -> None:
         data = tmp_path / "data"
@@ -177,20 +179,20 @@ def test_tools_that_a_document_is_made_with_are_kept_until_it_is_done(
         (data / "settings.toml").write_text(text, encoding="utf-8")
         chosen = {"data": data, "database.url": database_url, "ingest.workers": 1}
         async with AsyncPincite(settings=chosen) as pincite:
-            [old] = pincite.services.tools_pool._set_up.values()
-            old.lane._embedder = Waiting(Options())  # type: ignore[attr-defined]
+            [old] = pincite.services.tools_pool._tools.values()
+            old.bulk_embedder._embedder = Waiting(Options())  # type: ignore[attr-defined]
             adding = asyncio.create_task(pincite.add(wrote(tmp_path / "cats.md")))
             await embedding.wait()
             await pincite.services.live_settings.set({"resilience.retries": 1}, LOCAL)
             await asyncio.sleep(0.6)
-            await pincite._tidy()
-            assert old in pincite.services.tools_pool._set_up.values()
+            await pincite.services._clean_up()
+            assert old in pincite.services.tools_pool._tools.values()
             go_on.set()
             await adding
             while pincite.services.workers.kits_in_use:
                 await asyncio.sleep(0.01)
-            await pincite._tidy()
-            assert old not in pincite.services.tools_pool._set_up.values()
+            await pincite.services._clean_up()
+            assert old not in pincite.services.tools_pool._tools.values()
 
     asyncio.run(go())
 
@@ -213,25 +215,25 @@ def test_tools_that_a_document_is_made_with_are_kept_until_it_is_done(
         ({"embedding.path": "/x"}, "outside the library"),
         ({"rerank.path": "/x"}, "outside the library"),
         ({"rerank.api_key": "canary"}, "secrets are never stored"),
-        ({"rerank.base_url": "http://me:canary@127.0.0.1"}, "holds a password"),
+        ({"rerank.base_url": "http://me:canary@127.0.0.1"}, "contains a password"),
         ({"rag.reranker": "cross_encoder"}, "needs rerank.path"),
-        ({"rag.reranker": "rerank_api"}, "rerank.base_url must be a URL"),
-        ({"rag.reranker": "rerank_api", "rerank.base_url": "http://x", "rerank.shape": "jina"}, "set rerank.model"),
-        ({"llm.provider": "os.path"}, "takes a dotted path only from the environment"),
-        ({"rag.reranker": "some.package"}, "takes a dotted path only from the environment"),
+        ({"rag.reranker": "rerank_api"}, "rerank.base_url must be an address"),
+        ({"rag.reranker": "rerank_api", "rerank.base_url": "http://x", "rerank.shape": "jina"}, "needs rerank.model"),
+        ({"llm.provider": "os.path"}, "accepts a dotted path only from the environment"),
+        ({"rag.reranker": "some.package"}, "accepts a dotted path only from the environment"),
         ({"llm.provider": "nobody"}, "there is no llm called 'nobody'"),
         ({"rag.reranker": "nobody"}, "there is no reranker called 'nobody'"),
         ({"llm.provider": "openai_compatible", "llm.base_url": "ftp://x"}, "base_url must be a URL"),
         ({"llm.model": "a\0b"}, "cannot be stored"),
-        ({"llm.base_url": "http://me:canary@127.0.0.1/v1"}, "holds a password"),
-        ({"llm.base_url": "http://127.0.0.1/v1?key=canary"}, "holds a password or a query"),
-        ({"llm.base_url": "http://[x"}, "base_url must be a URL"),
-        ({"llm.base_url": "http://127.0.0.1:99999/v1"}, "base_url must be a URL"),
+        ({"llm.base_url": "http://me:canary@127.0.0.1/v1"}, "contains a password"),
+        ({"llm.base_url": "http://127.0.0.1/v1?key=canary"}, "contains a password or a query"),
+        ({"llm.base_url": "http://[x"}, "base_url must be an address"),
+        ({"llm.base_url": "http://127.0.0.1:99999/v1"}, "base_url must be an address"),
         ({"rag.alpha": float("nan")}, "'rag.alpha' must be a number from 0 to 1"),
         ({"category_labels": {"a": "b\0"}}, "cannot be stored"),
     ],
 )
-def test_what_cannot_be_is_refused_and_changes_nothing(
+def test_an_invalid_change_is_refused_and_changes_nothing(
     module_database_url: str, tmp_path: Path, values: dict[str, Any], told: str
 ) -> None:
     async def go() -> None:
@@ -251,18 +253,24 @@ def test_only_an_administrator_changes_settings(open_pincite: Open) -> None:
     async def go() -> None:
         async with open_pincite() as pincite:
             editor = Caller("local", "editor")
-            for change in (pincite.services.live_settings.set({"rag.top_k": 3}, editor), pincite.services.live_settings.undo(editor),
-                           pincite.services.live_settings.apply("local", editor), pincite.services.live_settings.history(editor, limit=1)):  # fmt: skip
+            live = pincite.services.live_settings
+            calls = (
+                live.set({"rag.top_k": 3}, editor),
+                live.undo(editor),
+                live.apply("local", editor),
+                live.history(editor, limit=1),
+            )
+            for change in calls:
                 with pytest.raises(NotAllowed):
                     await change
 
     asyncio.run(go())
 
 
-def test_a_key_never_goes_to_a_server_it_was_not_configured_with(open_pincite: Open, tmp_path: Path) -> None:
+def test_an_api_key_is_never_sent_to_another_server(open_pincite: Open, tmp_path: Path) -> None:
     async def go() -> None:
         async with open_pincite(llm__api_key="canary") as pincite:
-            with pytest.raises(Invalid, match="would go to the new server") as raised:
+            with pytest.raises(Invalid, match="would be sent to the new server") as raised:
                 await pincite.services.live_settings.set({"llm.base_url": "http://127.0.0.1:9/v1"}, LOCAL)
             assert "canary" not in str(raised.value)
         async with open_pincite() as pincite:
@@ -281,7 +289,7 @@ def test_a_key_never_goes_to_a_server_it_was_not_configured_with(open_pincite: O
         ({"rerank.base_url": "http://127.0.0.1:9"}, {"PINCITE_RERANK__API_KEY": "canary"}),
     ],
 )
-def test_a_stored_server_does_not_get_a_key_that_is_configured_later(
+def test_a_stored_server_never_gets_an_api_key_configured_later(
     open_pincite: Open, monkeypatch: pytest.MonkeyPatch, stored: dict[str, str], configured: dict[str, str]
 ) -> None:
     async def go() -> None:
@@ -292,12 +300,12 @@ def test_a_stored_server_does_not_get_a_key_that_is_configured_later(
         async with open_pincite() as pincite:
             [(key, reason)] = pincite.services.live_settings.ignored.items()
             assert key in stored
-            assert "would go to the new server" in reason
+            assert "would be sent to the new server" in reason
             assert "canary" not in reason
             assert pincite.services.live_settings.line(key).source != "database"
             assert pincite.settings.rag.top_k == 3
             await pincite.services.live_settings.set({"llm.provider": "extractive"}, LOCAL)  # to which no key goes
-            with pytest.raises(Invalid, match="would go to the new server"):
+            with pytest.raises(Invalid, match="would be sent to the new server"):
                 await pincite.services.live_settings.set({**stored}, LOCAL)
             await pincite.services.live_settings.set(dict.fromkeys(stored), LOCAL)
             assert pincite.services.live_settings.ignored == {}
@@ -305,7 +313,7 @@ def test_a_stored_server_does_not_get_a_key_that_is_configured_later(
     asyncio.run(go())
 
 
-def test_a_change_that_is_refused_leaves_nothing_behind(database_url: str, tmp_path: Path) -> None:
+def test_a_refused_change_leaves_nothing_behind(database_url: str, tmp_path: Path) -> None:
     async def go() -> None:
         (tmp_path / "settings.toml").write_text('[embedding]\nprovider = "scripted"\n', encoding="utf-8")
         async with AsyncPincite(settings={"data": tmp_path, "database.url": database_url}) as pincite:
@@ -318,17 +326,30 @@ def test_a_change_that_is_refused_leaves_nothing_behind(database_url: str, tmp_p
     asyncio.run(go())
 
 
-def test_twenty_changes_at_once_lose_none(open_pincite: Open) -> None:
-    keys = ["rag.top_k", "rag.candidates", "rag.rrf_k", "rag.multi_query_rrf_k", "rag.ef_search", "rag.rerank_top",
-            "guard.max_query_chars", "context.max_tokens", "llm.max_tokens", "chunking.size"]  # fmt: skip
+def test_twenty_concurrent_changes_are_all_stored(open_pincite: Open) -> None:
+    keys = [
+        "rag.top_k",
+        "rag.candidates",
+        "rag.rrf_k",
+        "rag.multi_query_rrf_k",
+        "rag.ef_search",
+        "rag.rerank_top",
+        "guard.max_query_chars",
+        "context.max_tokens",
+        "llm.max_tokens",
+        "chunking.size",
+    ]
 
     async def go() -> None:
         async with open_pincite() as one, open_pincite() as other:
             await asyncio.gather(
-                *(pincite.services.live_settings.set({key: 100 + number * 10 + n}, LOCAL)
-                  for number, key in enumerate(keys) for n, pincite in enumerate((one, other)))
-            )  # fmt: skip
-            changes = await one.control.history(LOCAL, limit=100)
+                *(
+                    pincite.services.live_settings.set({key: 100 + number * 10 + n}, LOCAL)
+                    for number, key in enumerate(keys)
+                    for n, pincite in enumerate((one, other))
+                )
+            )
+            changes = await one.services.live_settings.history(LOCAL, limit=100)
             assert sorted(change.batch for change in changes) == list(range(1, 21))
             last = {change.key: change.after for change in reversed(changes)}
             for pincite in (one, other):
@@ -371,8 +392,14 @@ def test_the_history_says_who_when_and_what(open_pincite: Open) -> None:
             await pincite.services.live_settings.undo(LOCAL)
             undo, set_ = await pincite.services.live_settings.history(LOCAL, limit=9)
             assert (set_.kind, set_.key, set_.before, set_.after, set_.person, set_.key_id, set_.undone) == (
-                "set", "rag.top_k", None, 2, "local", "key7", True,
-            )  # fmt: skip
+                "set",
+                "rag.top_k",
+                None,
+                2,
+                "local",
+                "key7",
+                True,
+            )
             assert (undo.kind, undo.before, undo.after, undo.undoes, undo.key_id) == ("undo", 2, None, 1, None)
             assert undo.changed_at >= set_.changed_at
 
@@ -382,7 +409,7 @@ def test_the_history_says_who_when_and_what(open_pincite: Open) -> None:
 # --- profiles -------------------------------------------------------------------------------------------------
 
 
-def test_applying_a_profile_is_one_batch_and_another_takes_it_back(open_pincite: Open, tmp_path: Path) -> None:
+def test_a_profile_is_applied_as_one_batch_and_replaced_by_another(open_pincite: Open, tmp_path: Path) -> None:
     async def go() -> None:
         async with open_pincite() as pincite:
             await pincite.add(wrote(tmp_path / "cats.md"))
@@ -393,7 +420,7 @@ def test_applying_a_profile_is_one_batch_and_another_takes_it_back(open_pincite:
             assert any("text-embedding-3-small to embed" in note for note in outcome.missing)
             rag = pincite.settings.rag
             assert (rag.top_k, rag.use_hybrid_search, rag.rrf_k, rag.bm25_b) == (5, False, 30, 0.25)
-            expected, _ = pincite.services.live_settings.against("adaptive")
+            expected, _ = pincite.services.live_settings.diff_profile("adaptive")
             await pincite.services.live_settings.apply("adaptive", LOCAL)
             assert expected["rag.fusion"] == ("relative_score", "rrf")
             assert (pincite.settings.rag.top_k, pincite.settings.rag.fusion) == (10, "rrf")
@@ -414,7 +441,7 @@ def test_a_profile_in_a_request_changes_that_request_alone(open_pincite: Open, t
             await pincite.add(wrote(tmp_path / "cats.md"))
             before = pincite.settings
             found = await pincite.search(Question("cats purr", profile="zoeflow"))
-            assert (found.strategy, found.rag.top_k) == ("dense_only", 5)
+            assert (found.strategy, found.plan.top_k) == ("dense_only", 5)
             assert [note.reason.partition(";")[0] for note in found.degraded] == [
                 "the profile zoeflow is made for a model of openrouter.ai to write",
                 "the profile zoeflow is made for the embedding model text-embedding-3-small, which is not configured",
@@ -432,10 +459,10 @@ def test_a_profile_in_a_request_changes_that_request_alone(open_pincite: Open, t
     asyncio.run(go())
 
 
-def test_what_is_passed_in_code_wins_over_a_profile(open_pincite: Open) -> None:
+def test_settings_passed_in_code_override_a_profile(open_pincite: Open) -> None:
     async def go() -> None:
         async with open_pincite(rag__top_k=3) as pincite:
-            assert (await pincite.search(Question("cats", profile="zoeflow"))).rag.top_k == 3
+            assert (await pincite.search(Question("cats", profile="zoeflow"))).plan.top_k == 3
 
     asyncio.run(go())
 
@@ -449,13 +476,13 @@ def test_safe_mode_ignores_the_changes_and_says_so(open_pincite: Open, monkeypat
             await pincite.services.live_settings.set({"rag.top_k": 3}, LOCAL)
             monkeypatch.setenv("PINCITE_SAFE", "1")
             async with open_pincite() as safe:
-                assert (safe.settings.rag.top_k, safe.control.safe) == (10, True)
-                line = safe.control.line("rag.top_k")
+                assert (safe.settings.rag.top_k, safe.services.live_settings.safe) == (10, True)
+                line = safe.services.live_settings.line("rag.top_k")
                 assert (line.source, line.stored) == ("default", 3)
-                assert safe.control.ignored == {"rag.top_k": "PINCITE_SAFE is set"}
+                assert safe.services.live_settings.ignored == {"rag.top_k": "PINCITE_SAFE is set"}
                 with pytest.raises(Invalid, match="no llm called 'nobody'"):
-                    await safe.control.set({"llm.provider": "nobody"}, LOCAL)
-                await safe.control.set({"rag.top_k": None, "rag.alpha": 0.2}, LOCAL)  # mending goes on
+                    await safe.services.live_settings.set({"llm.provider": "nobody"}, LOCAL)
+                await safe.services.live_settings.set({"rag.top_k": None, "rag.alpha": 0.2}, LOCAL)  # mending goes on
                 assert safe.settings.rag.alpha == 0.5
             await becomes(pincite, "rag.alpha", 0.2)
             await becomes(pincite, "rag.top_k", 10)
@@ -463,7 +490,7 @@ def test_safe_mode_ignores_the_changes_and_says_so(open_pincite: Open, monkeypat
     asyncio.run(go())
 
 
-def test_a_stored_setting_that_cannot_be_any_more_does_not_count(open_pincite: Open, database_url: str) -> None:
+def test_a_stored_setting_that_became_invalid_is_ignored(open_pincite: Open, database_url: str) -> None:
     async def go() -> None:
         async with open_pincite():
             pass
@@ -479,7 +506,7 @@ def test_a_stored_setting_that_cannot_be_any_more_does_not_count(open_pincite: O
     asyncio.run(go())
 
 
-def test_changes_that_keep_a_process_from_starting_name_the_way_out(
+def test_the_error_of_a_failed_start_names_safe_mode(
     open_pincite: Open, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def go() -> None:
@@ -502,7 +529,7 @@ def test_changes_that_keep_a_process_from_starting_name_the_way_out(
 # --- the index ------------------------------------------------------------------------------------------------
 
 
-def test_index_settings_act_when_the_library_is_reindexed_and_make_it_stale_until_then(
+def test_index_settings_take_effect_after_reindexing_and_mark_documents_stale(
     open_pincite: Open, tmp_path: Path
 ) -> None:
     async def go() -> None:
@@ -525,9 +552,9 @@ def test_index_settings_act_when_the_library_is_reindexed_and_make_it_stale_unti
 
 
 async def switched(pincite: AsyncPincite) -> None:
-    """Wait until what was built is searched."""
+    """Wait until the new index is in service."""
     async with asyncio.timeout(180):
-        while (await pincite.services.index_switch.standing()).building:
+        while (await pincite.services.index_switch.status()).building:
             await asyncio.sleep(0.05)
 
 
@@ -542,7 +569,7 @@ def test_other_dimensions_under_a_known_name_are_refused(database_url: str, tmp_
     asyncio.run(go())
 
 
-def test_another_embedder_is_searched_by_when_all_documents_are_reindexed_and_not_before(
+def test_another_embedder_is_used_only_after_all_documents_are_reindexed(
     database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Other(ScriptedEmbedder):
@@ -581,21 +608,21 @@ def test_another_embedder_is_searched_by_when_all_documents_are_reindexed_and_no
 
 
 @pytest.mark.slow
-def test_changes_are_followed_again_after_the_database_was_killed(tmp_path: Path) -> None:
+def test_following_changes_resumes_after_the_database_was_killed(tmp_path: Path) -> None:
     async def go() -> None:
         chosen = {"embedding.provider": "scripted", "ingest.workers": 0}
         async with (
             AsyncPincite(tmp_path / "data", settings=chosen) as one,
             AsyncPincite(tmp_path / "data", settings=chosen) as other,
         ):
-            await one.control.set({"rag.top_k": 2}, LOCAL)
+            await one.services.live_settings.set({"rag.top_k": 2}, LOCAL)
             await becomes(other, "rag.top_k", 2)
             pid = int((tmp_path / "data" / "postgres" / "postmaster.pid").read_text().splitlines()[0])
             os.kill(pid, signal.SIGKILL)
             async with asyncio.timeout(60):
                 while one.settings.rag.top_k != 3:
                     try:
-                        await one.control.set({"rag.top_k": 3}, LOCAL)
+                        await one.services.live_settings.set({"rag.top_k": 3}, LOCAL)
                     except StoreDown:
                         await asyncio.sleep(0.1)
             await becomes(other, "rag.top_k", 3, within_s=30)

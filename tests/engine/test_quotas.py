@@ -1,4 +1,4 @@
-"""What is left of budgets, as one process knows it."""
+"""Quotas: leases of budgets in one process."""
 
 import asyncio
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from pincite.store.access.usage import Granted
 
 
 class Counted:
-    """Budgets that say what they were asked; real ones are in the database."""
+    """A fake usage store that records its calls."""
 
     def __init__(self, *, most: int, left_s: float = 60.0, part: int = 10) -> None:
         self.most, self.left_s, self.part = most, left_s, part
@@ -51,7 +51,7 @@ def limited(test: Callable[[Quotas, Counted], Any], **budget: Any) -> None:
     asyncio.run(run())
 
 
-def test_the_database_is_asked_once_for_many_requests_and_not_at_all_when_nothing_is_left() -> None:
+def test_one_query_serves_many_requests_and_a_used_up_budget_needs_none() -> None:
     async def test(limits: Quotas, counted: Counted) -> None:
         ended = await asyncio.gather(*(limits.request("bob") for _ in range(100)), return_exceptions=True)
         assert [isinstance(one, OverBudget) for one in ended].count(False) == 25
@@ -70,7 +70,7 @@ def test_the_database_is_asked_once_for_many_requests_and_not_at_all_when_nothin
     limited(test, most=25)
 
 
-def test_a_budget_that_begins_anew_is_asked_for_again() -> None:
+def test_a_renewed_budget_is_leased_again() -> None:
     async def test(limits: Quotas, counted: Counted) -> None:
         await limits.question("bob")
         with pytest.raises(OverBudget):
@@ -82,10 +82,10 @@ def test_a_budget_that_begins_anew_is_asked_for_again() -> None:
     limited(test, most=1, left_s=0.05)
 
 
-def test_no_limit_is_no_refusal_and_asked_about_once_a_minute() -> None:
+def test_unlimited_users_are_never_refused_and_queried_once_a_minute() -> None:
     async def test(limits: Quotas, counted: Counted) -> None:
         for _ in range(100):
-            await limits.stranger("192.0.2.1")
+            await limits.anonymous_request("192.0.2.1")
         async with limits.answering("bob", 1000):
             pass
         async with limits.answering("bob", 1000) as bill:
@@ -96,7 +96,7 @@ def test_no_limit_is_no_refusal_and_asked_about_once_a_minute() -> None:
     limited(test, most=0)
 
 
-def test_what_was_set_aside_for_an_answer_is_corrected_however_it_ends() -> None:
+def test_reserved_tokens_are_corrected_however_an_answer_ends() -> None:
     async def test(limits: Quotas, counted: Counted) -> None:
         async with limits.answering("bob", 1000) as bill:
             bill.tokens = 400
@@ -115,13 +115,13 @@ def test_what_was_set_aside_for_an_answer_is_corrected_however_it_ends() -> None
     limited(test, most=3500)
 
 
-def test_no_more_is_remembered_than_fits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits_module, "KNOWN", 10)
+def test_the_number_of_leases_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits_module, "MAX_LEASES", 10)
 
     async def test(limits: Quotas, counted: Counted) -> None:
         for number in range(50):
-            await limits.stranger(f"192.0.2.{number}")
+            await limits.anonymous_request(f"192.0.2.{number}")
         assert len(limits._leases) == 10
-        assert not limits._asking
+        assert not limits._renewing
 
     limited(test, most=10_000)

@@ -6,7 +6,7 @@ from pincite import Pincite
 from pincite.errors import NotFound, StoreDown
 
 
-def test_the_same_without_await(database_url: str, tmp_path: Path) -> None:
+def test_the_synchronous_api_matches_the_asynchronous_one(database_url: str, tmp_path: Path) -> None:
     (tmp_path / "cats.md").write_text("# Cats\n\nCats purr when they are content.\n", encoding="utf-8")
     settings = {"database.url": database_url, "embedding.provider": "scripted"}
     with Pincite(tmp_path / "data", settings=settings) as pincite:

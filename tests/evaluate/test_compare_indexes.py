@@ -30,7 +30,7 @@ async def built(pincite: AsyncPincite) -> None:
 
 
 async def waiting(pincite: AsyncPincite) -> int:
-    standing = await pincite.services.index_switch.standing()
+    standing = await pincite.services.index_switch.status()
     return standing.building.waiting if standing.building else 0
 
 
@@ -53,7 +53,7 @@ def test_what_is_said_of_both_is_what_each_finds_when_it_is_searched(open_pincit
             await pincite.services.live_settings.set({"chunking.size": 60, "chunking.overlap": 0}, LOCAL)
             await pincite.services.workers.stop()
             await pincite.admin.reindex(hold=True)
-            with pytest.raises(Conflict, match="2 documents wait for their part"):
+            with pytest.raises(Conflict, match="2 documents wait to be indexed"):
                 await compare_indexes(pincite, questions, report=silent)
             pincite.services.workers.start()
             await built(pincite)

@@ -52,7 +52,7 @@ async def _change(say: Say, data: str, url: str, point: str) -> None:
     async with library(Path(data), url) as pincite:
         pincite.services.workers.start()
         await pincite.admin.reindex(hold=hold)
-        while (built := (await pincite.services.index_switch.standing()).building) and (built.waiting or not hold):
+        while (built := (await pincite.services.index_switch.status()).building) and (built.waiting or not hold):
             await asyncio.sleep(0.02)
         if hold:
             await pincite.admin.switch_index()

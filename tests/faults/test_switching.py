@@ -72,7 +72,7 @@ async def finish(pincite: AsyncPincite) -> None:
 
 async def settled(pincite: AsyncPincite) -> None:
     async with asyncio.timeout(60):
-        while (await pincite.services.index_switch.standing()).building:
+        while (await pincite.services.index_switch.status()).building:
             await asyncio.sleep(0.02)
         await pincite.search("marker001")
 

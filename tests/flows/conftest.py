@@ -1,4 +1,4 @@
-"""A run with an index in memory, as the stages' own tests have it."""
+"""A run with an in-memory index, shared with the tests of the stages."""
 
 from tests.query.conftest import make_run
 

@@ -1,23 +1,28 @@
-"""What a flow may be, and what is said where it may not."""
+"""Which flows are valid, and the errors of invalid ones."""
 
 from typing import Any
 
 import pytest
 
 from pincite.errors import Invalid
-from pincite.flows.graph import MOST_COMPLETIONS, MOST_NODES, CompletionNode, RagNode, ReadNode, read_flow
+from pincite.flows.graph import MAX_COMPLETIONS, MAX_NODES, CompletionNode, RagNode, ReadNode, read_flow
 
 
 def flow(*nodes: dict[str, Any], edges: str = "", **more: Any) -> dict[str, Any]:
-    """A flow whose edges are written `a>b c>d`."""
+    """Return a flow; its edges are written `a>b c>d`."""
     joined = [dict(zip(("from", "to"), edge.split(">"), strict=True)) for edge in edges.split()]
     return {"nodes": list(nodes), "edges": joined, "input": "How many days?", **more}
+
+
+def completions(number: int) -> list[dict[str, Any]]:
+    """Return completion nodes."""
+    return [{"id": f"c{n}", "type": "completion"} for n in range(number)]
 
 
 RAG, READ, WRITE = {"id": "r", "type": "rag"}, {"id": "d", "type": "read_document"}, {"id": "c", "type": "completion"}
 
 
-def test_nodes_are_read_under_either_spelling_of_their_type() -> None:
+def test_node_types_are_accepted_in_several_spellings() -> None:
     told = flow(
         {"id": "r", "type": "RAG"},
         {"id": "d", "type": "ReadDocument"},
@@ -30,7 +35,7 @@ def test_nodes_are_read_under_either_spelling_of_their_type() -> None:
     assert [node.id for node in read.inputs(last)] == ["r", "d"]
 
 
-def test_completions_come_after_those_that_lead_to_them_and_what_nobody_needs_not_at_all() -> None:
+def test_completions_are_ordered_topologically_and_unneeded_ones_omitted() -> None:
     nodes = [{"id": name, "type": "completion"} for name in "dcba"]
     assert [node.id for node in read_flow(flow(*nodes, edges="a>b b>c", output="c")).in_order()] == ["a", "b", "c"]
     assert [node.id for node in read_flow(flow(*nodes, edges="a>b b>c", output="b")).in_order()] == ["a", "b"]
@@ -51,42 +56,42 @@ def test_guidance_says_how_many_queries_there_may_be() -> None:
     assert "1 to 3 queries" in RagNode(id="r", max_queries=3).message()
 
 
-def test_what_a_completion_asks_is_filled_once() -> None:
+def test_placeholders_of_a_prompt_are_filled_once() -> None:
     node = CompletionNode(id="c", prompt="{input} after {a}? {b} { }")
-    assert node.asks({"input": "{a}", "a": "x"}) == "{a} after x? {b} { }"
+    assert node.fill_prompt({"input": "{a}", "a": "x"}) == "{a} after x? {b} { }"
 
 
 @pytest.mark.parametrize(
-    ("told", "said"),
+    ("value", "message"),
     [
-        ([], "a flow is an object"),
+        ([], "a flow must be an object"),
         (flow(), "nodes"),
-        (flow({"id": "x", "type": "ragg"}), "there is no type of node 'ragg'"),
-        (flow({"id": "x"}), "there is no type of node"),
-        (flow("x"), "a node is an object"),  # type: ignore[arg-type]
+        (flow({"id": "x", "type": "ragg"}), "there is no node type 'ragg'"),
+        (flow({"id": "x"}), "there is no node type"),
+        (flow("x"), "a node must be an object"),  # type: ignore[arg-type]
         (flow({**RAG, "topk": 1}, WRITE, edges="r>c"), "topk"),
         (flow({**RAG, "queries": ["x"] * 6}, WRITE, edges="r>c"), "queries"),
         (flow({"id": "a b", "type": "rag"}), "id"),
         (flow(WRITE, WRITE), "two nodes have the id 'c'"),
         (flow({"id": "input", "type": "completion"}), "cannot be called 'input'"),
-        (flow(RAG, WRITE, edges="r>d"), "an edge names 'd', and there is no such node"),
-        (flow(RAG, READ, WRITE, edges="r>d d>c"), "'d' is of the type read_document, which takes no input"),
-        (flow(RAG, WRITE, edges="r>c r>c"), "two edges join the same nodes"),
-        (flow(WRITE, {"id": "b", "type": "completion"}, edges="c>b b>c"), "the edges go round in a circle"),
-        (flow(WRITE, edges="c>c"), "the edges go round in a circle"),
-        (flow(RAG, WRITE), "'r' leads nowhere; join it to a completion"),
+        (flow(RAG, WRITE, edges="r>d"), "an edge names 'd', but there is no such node"),
+        (flow(RAG, READ, WRITE, edges="r>d d>c"), "'d' is of the type read_document, which accepts no input"),
+        (flow(RAG, WRITE, edges="r>c r>c"), "two edges connect the same nodes"),
+        (flow(WRITE, {"id": "b", "type": "completion"}, edges="c>b b>c"), "the edges form a cycle"),
+        (flow(WRITE, edges="c>c"), "the edges form a cycle"),
+        (flow(RAG, WRITE), "'r' has no outgoing edge; connect it to a completion"),
         (flow(RAG), "needs 1 to 10 nodes of the type completion"),
-        (flow(WRITE, {"id": "b", "type": "completion"}), "several completions lead nowhere (c, b)"),
+        (flow(WRITE, {"id": "b", "type": "completion"}), "several completions have no outgoing edge (c, b)"),
         (flow(WRITE, output="x"), "there is no completion 'x'"),
         ({"nodes": [WRITE]}, "input"),
         (flow(WRITE, input=""), "input"),
-        (flow(*({"id": f"c{n}", "type": "completion"} for n in range(MOST_COMPLETIONS + 1)), output="c1"), "1 to 10 nodes"),
-        (flow(*({"id": f"c{n}", "type": "completion"} for n in range(MOST_NODES + 1))), "nodes"),
+        (flow(*completions(MAX_COMPLETIONS + 1), output="c1"), "1 to 10 nodes"),
+        (flow(*completions(MAX_NODES + 1)), "nodes"),
         (flow(WRITE, edges=" ".join(["c>c"] * 201)), "edges"),
     ],
-)  # fmt: skip
-def test_what_is_no_flow_is_told_in_one_line(told: Any, said: str) -> None:
+)
+def test_an_invalid_flow_is_refused_with_one_line(value: Any, message: str) -> None:
     with pytest.raises(Invalid) as refused:
-        read_flow(told)
-    assert said in str(refused.value)
+        read_flow(value)
+    assert message in str(refused.value)
     assert "\n" not in str(refused.value)

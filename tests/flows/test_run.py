@@ -1,4 +1,4 @@
-"""Flows node by node: what each gives to a completion, and answers whose citations resolve."""
+"""Flows: the input of each node to a completion, and answers whose citations resolve."""
 
 import asyncio
 from collections.abc import Callable
@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from pincite.core.documents.document import ReadRequest
-from pincite.core.protocols import Opened
+from pincite.core.protocols import DocumentExtract
 from pincite.core.query.answer import Answer
 from pincite.core.query.hits import Hit
 from pincite.core.run import Event, Run, Token
 from pincite.errors import NotFound
 from pincite.flows.graph import read_flow
-from pincite.flows.run import run_flow, together
+from pincite.flows.run import combine_backends, run_flow
 from pincite.query.agent.tools import ToolBackend
 from tests.builders import Calling, found, hit
 
@@ -27,20 +27,20 @@ Play = Callable[..., tuple[Answer, list[Event]]]
 
 
 class Shelf:
-    """One document that can be opened."""
+    """A reader with one document."""
 
-    async def read(self, reading: ReadRequest, **_: Any) -> Opened:
+    async def read(self, reading: ReadRequest, **_: Any) -> DocumentExtract:
         if "doc1" not in (reading.document_id, reading.source_uri):
             raise NotFound(f"there is no document '{reading.document_id}'")
-        return Opened("doc1", "v1", "Leave", (found(TEXTS[1]),), 1, 1, 1)
+        return DocumentExtract("doc1", "v1", "Leave", (found(TEXTS[1]),), 1, 1, 1)
 
-    async def find(self, reading: ReadRequest, text: str, **_: Any) -> Opened:
+    async def find(self, reading: ReadRequest, text: str, **_: Any) -> DocumentExtract:
         return replace(await self.read(reading), places=(1,), found=1)
 
 
 @pytest.fixture
 def play(make_run: Callable[..., Run]) -> Play:
-    """Runs a flow, with a model where one is given."""
+    """Run a flow, with a model if one is given."""
 
     def play(*nodes: dict[str, Any], edges: tuple[tuple[str, str], ...], llm: Any = None, **more: Any) -> Any:
         events: list[Event] = []
@@ -60,7 +60,7 @@ def assert_resolved(answer: Answer) -> None:
         assert citation.quote in TEXTS[1]
 
 
-def test_a_completion_gets_the_tools_and_the_guidance_of_what_leads_to_it(play: Play) -> None:
+def test_a_completion_gets_the_tools_and_guidance_of_its_inputs(play: Play) -> None:
     llm = Calling(
         ("", [("rag_search", {"queries": ["vacation days", "carry over"]})]),
         "Up to five vacation days carry over into the next year [Source 1].",
@@ -75,7 +75,7 @@ def test_a_completion_gets_the_tools_and_the_guidance_of_what_leads_to_it(play: 
     assert "".join(event.text for event in events if isinstance(event, Token)) == answer.text
 
 
-def test_what_a_tool_brings_is_a_message_with_sources_to_cite(play: Play) -> None:
+def test_a_tool_result_is_a_message_with_citable_sources(play: Play) -> None:
     llm = Calling(("", [("rag_search", {"queries": ["vacation"]})]), "Up to five vacation days carry over [Source 1].")
     play(SEARCHING, WRITING, edges=(("docs", "answer"),), llm=llm)
     [brought] = [message for message in llm.prompts[-1].messages if message.role == "tool"]
@@ -83,7 +83,7 @@ def test_what_a_tool_brings_is_a_message_with_sources_to_cite(play: Play) -> Non
     assert "Up to five vacation days" in brought.content
 
 
-def test_queries_of_a_node_are_searched_before_the_model_says_anything(play: Play) -> None:
+def test_the_queries_of_a_node_run_before_the_model_is_called(play: Play) -> None:
     llm = Calling("Up to five vacation days carry over into the next year [Source 1].")
     node = SEARCHING | {"queries": ["{input}", "vacation"]}
     answer, _ = play(node, WRITING, edges=(("docs", "answer"),), llm=llm)
@@ -92,7 +92,7 @@ def test_queries_of_a_node_are_searched_before_the_model_says_anything(play: Pla
     assert_resolved(answer)
 
 
-def test_a_document_that_is_named_is_read_and_no_other(play: Play) -> None:
+def test_a_read_node_reads_only_the_named_document(play: Play) -> None:
     llm = Calling(
         ("", [("read_document", {"doc_id": "nosuchdocument00"})]),
         "Up to five vacation days carry over into the next year [Source 1].",
@@ -108,16 +108,19 @@ def test_a_document_that_is_named_is_read_and_no_other(play: Play) -> None:
     assert_resolved(answer)
 
 
-def test_a_completion_goes_on_from_the_one_before_with_the_same_sources(play: Play) -> None:
+def test_a_completion_continues_the_one_before_with_the_same_source_numbers(play: Play) -> None:
     llm = Calling(
         ("", [("rag_search", {"queries": ["vacation"]})]),
         "Five days [Source 1].",
         "Up to five vacation days carry over into the next year [Source 1].",
     )
     answer, events = play(
-        SEARCHING, {"id": "draft", "type": "completion"}, WRITING | {"prompt": "Check: {draft}"},
-        edges=(("docs", "draft"), ("draft", "answer")), llm=llm,
-    )  # fmt: skip
+        SEARCHING,
+        {"id": "draft", "type": "completion"},
+        WRITING | {"prompt": "Check: {draft}"},
+        edges=(("docs", "draft"), ("draft", "answer")),
+        llm=llm,
+    )
     assert answer.text == "Up to five vacation days carry over into the next year [Source 1]."
     assert any("Check: Five days" in message.content for message in llm.prompts[-1].messages)
     assert answer.metadata.plan[:2] == ("node draft: completion", "node answer: completion")
@@ -125,14 +128,14 @@ def test_a_completion_goes_on_from_the_one_before_with_the_same_sources(play: Pl
     assert_resolved(answer)
 
 
-def test_without_a_model_the_nodes_search_and_code_chooses(play: Play) -> None:
+def test_without_a_model_the_nodes_search_and_sentences_are_extracted(play: Play) -> None:
     answer, _ = play(SEARCHING, WRITING, edges=(("docs", "answer"),))
     assert TEXTS[1] in answer.text
     assert [note.stage for note in answer.degraded] == ["flow"]
     assert_resolved(answer)
 
 
-def test_what_is_not_there_ends_a_flow_before_a_model_is_asked(play: Play) -> None:
+def test_a_missing_document_ends_a_flow_before_a_model_is_called(play: Play) -> None:
     llm = Calling("Nobody should be asked.")
     node = {"id": "policy", "type": "read_document", "source_uri": "https://example.org/none"}
     with pytest.raises(NotFound):
@@ -140,14 +143,17 @@ def test_what_is_not_there_ends_a_flow_before_a_model_is_asked(play: Play) -> No
     assert llm.prompts == []
 
 
-def test_more_queries_than_a_node_takes_are_refused_to_the_model(play: Play) -> None:
-    llm = Calling(("", [("rag_search", {"queries": ["a", "b"]})]), ("", [("rag_search", {"queries": ["vacation"]})]),
-                  "Up to five vacation days carry over [Source 1].")  # fmt: skip
+def test_too_many_queries_of_the_model_are_refused(play: Play) -> None:
+    llm = Calling(
+        ("", [("rag_search", {"queries": ["a", "b"]})]),
+        ("", [("rag_search", {"queries": ["vacation"]})]),
+        "Up to five vacation days carry over [Source 1].",
+    )
     answer, _ = play(SEARCHING | {"max_queries": 1}, WRITING, edges=(("docs", "answer"),), llm=llm)
     assert next((step.failed, step.result) for step in answer.metadata.steps) == (True, "at most 1 queries at once")
 
 
-def test_searches_of_several_nodes_take_turns_and_tell_each_passage_once() -> None:
+def test_results_of_several_search_nodes_are_interleaved_without_duplicates() -> None:
     a, b, c = (hit(f"text {n}", key=n) for n in (1, 2, 3))
 
     def node(*found: Hit) -> ToolBackend:
@@ -159,7 +165,7 @@ def test_searches_of_several_nodes_take_turns_and_tell_each_passage_once() -> No
 
         return ToolBackend(search, nothing, nothing, ("rag_search", "read_document"))
 
-    backend = together([node(a, b), node(c, a)])
+    backend = combine_backends([node(a, b), node(c, a)])
     assert [one.chunk.key for one in asyncio.run(backend.search(["x"]))] == [1, 3, 2]  # type: ignore[arg-type]
     assert backend.tools == ("rag_search", "read_document")
     with pytest.raises(NotFound, match="not mine"):

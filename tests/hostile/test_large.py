@@ -66,8 +66,8 @@ def test_a_sheet_of_100_000_rows() -> None:
             sheet.write_row(row, 0, (row, f"Station {row % 97}", row / 8, "as expected"))
     found, reports, peak = read(out.getvalue(), "xlsx")
     [page] = found.parsed.pages
-    assert len(page.placed()) == 100_001
-    last = page.placed()[-1]
+    assert len(page.unpack_marks()) == 100_001
+    last = page.unpack_marks()[-1]
     assert (last.ref, found.parsed.text[last.start : last.end].startswith("| 100000 |")) == ("A100001:D100001", True)
     assert peak < PEAK_MB
     assert reports

@@ -8,7 +8,7 @@ import pytest
 from pincite.core.documents.document import Passage, ReadRequest
 from pincite.core.query.answer import Answer, SearchResult
 from pincite.core.query.question import Question
-from pincite.engine.reader.document_reader import MOST_PLACES
+from pincite.engine.reader.document_reader import MAX_PLACES
 from pincite.errors import Invalid
 from pincite.mcp.tools import MAX_RESULT_CHARS, TOOLS, ToolBackend, call_tool, tool_descriptions
 
@@ -54,7 +54,7 @@ def test_one_endless_line_is_cut_too() -> None:
 def test_every_place_is_counted_and_so_many_are_told() -> None:
     said = told("cat\n" * 80, "find_in_document", doc_id="d", text="cat")
     assert said.data["found"] == 80
-    assert [place["line"] for place in said.data["places"]] == list(range(1, MOST_PLACES + 1))
+    assert [place["line"] for place in said.data["places"]] == list(range(1, MAX_PLACES + 1))
     assert said.text.startswith("80 places in Leave (doc_id d)\nline 1: cat")
 
 

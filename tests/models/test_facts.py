@@ -6,7 +6,7 @@ from importlib import resources
 
 import pytest
 
-from pincite.core.protocols import Offered
+from pincite.core.protocols import ServerModel
 from pincite.errors import ProviderBusy, ProviderRefused
 from pincite.models import facts as models
 from pincite.models.facts import ModelFacts, ServerModelInfo, facts_of
@@ -130,12 +130,12 @@ def test_every_row_of_the_table_can_be_read() -> None:
 class Hotel:
     """Offers what it is told to, and counts who asks."""
 
-    def __init__(self, *offers: Offered) -> None:
+    def __init__(self, *offers: ServerModel) -> None:
         self.offered = list(offers)
         self.asked = 0
         self.closed = False
 
-    async def __call__(self) -> list[Offered]:
+    async def __call__(self) -> list[ServerModel]:
         self.asked += 1
         if self.closed:
             raise ProviderBusy("closed")
@@ -143,24 +143,24 @@ class Hotel:
 
 
 def test_the_server_is_not_asked_if_settings_or_table_know() -> None:
-    hotel = Hotel(Offered("m", 1000))
+    hotel = Hotel(ServerModel("m", 1000))
     for known in (ServerModelInfo("m", 4000, hotel), ServerModelInfo("gpt-4", 0, hotel)):
-        asyncio.run(known.meet())
+        asyncio.run(known.discover())
     assert hotel.asked == 0
     assert ServerModelInfo("gpt-4", 4000, hotel).window == 4000
 
 
 def test_a_server_is_asked_once_which_model_it_has_and_what_that_sees() -> None:
-    hotel = Hotel(Offered("first", 1000), Offered("second", 2000))
+    hotel = Hotel(ServerModel("first", 1000), ServerModel("second", 2000))
     nameless, named = ServerModelInfo("", 0, hotel), ServerModelInfo("second", 0, hotel)
     for known in (nameless, nameless, named, named):
-        asyncio.run(known.meet())
+        asyncio.run(known.discover())
     assert [(known.model, known.window) for known in (nameless, named)] == [("first", 1000), ("second", 2000)]
     assert hotel.asked == 2
 
 
 def test_a_server_that_does_not_answer_is_not_asked_again_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
-    hotel = Hotel(Offered("m", 1000))
+    hotel = Hotel(ServerModel("m", 1000))
     hotel.closed = True
     known = ServerModelInfo("", 0, hotel)
     asyncio.run(known.meet())
@@ -169,15 +169,15 @@ def test_a_server_that_does_not_answer_is_not_asked_again_for_a_while(monkeypatc
     hotel.closed = False
     monkeypatch.setattr(models, "DISCOVERY_RETRY_S", -1.0)
     known._again_at = 0.0
-    asyncio.run(known.meet())
+    asyncio.run(known.discover())
     assert (known.model, known.window) == ("m", 1000)
 
 
 def test_writing_asks_the_server_again_and_raises_its_error() -> None:
-    hotel = Hotel(Offered("m"))
+    hotel = Hotel(ServerModel("m"))
     hotel.closed = True
     known = ServerModelInfo("", 0, hotel)
-    asyncio.run(known.meet())
+    asyncio.run(known.discover())
     with pytest.raises(ProviderBusy):
         asyncio.run(known.name("it", "llm"))
     hotel.closed = False
@@ -188,7 +188,7 @@ def test_writing_asks_the_server_again_and_raises_its_error() -> None:
 
 def test_a_server_that_answered_is_not_asked_again_whatever_it_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(models, "DISCOVERY_RETRY_S", -1.0)
-    hotel = Hotel(Offered("other", 1000))
+    hotel = Hotel(ServerModel("other", 1000))
     known = ServerModelInfo("m", 0, hotel)
     for _ in range(3):
         asyncio.run(known.meet())
@@ -199,15 +199,15 @@ def test_a_known_model_name_does_not_wait_for_discovery() -> None:
     async def go() -> None:
         asked, go_on = asyncio.Event(), asyncio.Event()
 
-        async def offers() -> list[Offered]:
+        async def offers() -> list[ServerModel]:
             asked.set()
             await go_on.wait()
-            return [Offered("m", 1000)]
+            return [ServerModel("m", 1000)]
 
         known = ServerModelInfo("m", 0, offers)
-        asking = asyncio.create_task(known.meet())
+        asking = asyncio.create_task(known.discover())
         await asked.wait()
-        await asyncio.wait_for(known.meet(), 5)
+        await asyncio.wait_for(known.discover(), 5)
         assert not asking.done()
         go_on.set()
         await asking

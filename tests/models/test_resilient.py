@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 import pytest
 
 from pincite.config.branches.generation import Resilience
-from pincite.core.protocols import LLM, Discoverable, Embedder, Offered, Reranker
+from pincite.core.protocols import LLM, Discoverable, Embedder, Reranker, ServerModel
 from pincite.core.query.prompt import Message, Prompt, StreamPart
 from pincite.core.query.question import Sampling
 from pincite.errors import ProviderBusy, ProviderError, ProviderRefused
@@ -49,11 +49,11 @@ class Writer:
 class HostedWriter(Writer):
     """Has a server."""
 
-    async def meet(self) -> None:
+    async def discover(self) -> None:
         self.window = 4242
 
-    async def list_models(self) -> list[Offered]:
-        return [Offered(self.name)]
+    async def list_models(self) -> list[ServerModel]:
+        return [ServerModel(self.name)]
 
 
 def written(llm: LLM) -> list[StreamPart]:
@@ -77,8 +77,8 @@ def test_a_resilient_model_has_the_properties_of_the_inner_model() -> None:
     llm = ResilientLLM(inner, policies(), TIMEOUTS)
     assert isinstance(llm, LLM)
     assert isinstance(llm, Discoverable)
-    asyncio.run(llm.meet())
-    assert (llm.name, llm.window, asyncio.run(llm.list_models())) == ("a", 4242, [Offered("a")])
+    asyncio.run(llm.discover())
+    assert (llm.name, llm.window, asyncio.run(llm.list_models())) == ("a", 4242, [ServerModel("a")])
     asyncio.run(llm.close())
     assert inner.closed
     plain = ResilientLLM(Writer("b"), policies(), TIMEOUTS)
@@ -133,8 +133,8 @@ def test_a_fallback_model_has_the_properties_of_the_first_model() -> None:
     first, other = HostedWriter("main", "x"), Writer("spare")
     llm = FallbackLLM(first, other)
     assert isinstance(llm, Discoverable)
-    asyncio.run(llm.meet())
-    assert (llm.name, llm.window, asyncio.run(llm.list_models())) == ("main", 4242, [Offered("main")])
+    asyncio.run(llm.discover())
+    assert (llm.name, llm.window, asyncio.run(llm.list_models())) == ("main", 4242, [ServerModel("main")])
     asyncio.run(llm.close())
     assert first.closed
     assert other.closed

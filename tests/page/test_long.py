@@ -28,10 +28,10 @@ def session_id(site: Site) -> str:
         scope = await pincite.services.library.scope("local")
         for number in range(SESSIONS):
             session = await pincite.services.sessions.create(scope)
-            await pincite.services.sessions.keep(scope, session.id, turn(f"conversation {number}", said))
+            await pincite.services.sessions.save_turn(scope, session.id, turn(f"conversation {number}", said))
         session = await pincite.services.sessions.create(scope)
         for number in range(TURNS):
-            await pincite.services.sessions.keep(scope, session.id, turn(f"question {number}", said))
+            await pincite.services.sessions.save_turn(scope, session.id, turn(f"question {number}", said))
         return session.id
 
     return site.door.do(talk())

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pincite.core.documents.cells import cells
+from pincite.core.documents.cells import cells_of_row
 from pincite.core.documents.document import Parsed
 from pincite.errors import Unreadable
 from pincite.parsers.csv import Options, make_parser
@@ -39,12 +39,12 @@ def test_a_cell_is_found_where_a_spreadsheet_would_show_it():
     parsed = parse('Name,Note,Price\nTea,"two\nlines",2\n\nMate,"a|b",3\n')
     (page,) = parsed.pages
     assert page.kind == "sheet"
-    rows = page.placed()
+    rows = page.unpack_marks()
     assert [mark.ref for mark in rows] == ["A1:C1", "A2:C2", "A4:C4"]
     found = {
         one.ref: parsed.text[one.start : one.end]
         for row in rows
-        for one in cells(row, parsed.text[row.start : row.end])
+        for one in cells_of_row(row, parsed.text[row.start : row.end])
     }
     assert (found["B2"], found["C4"], found["B4"]) == ("two lines", "3", r"a\|b")
 

@@ -53,7 +53,7 @@ def test_a_document_saved_by_libreoffice_comes_out_right():
     assert parsed.page_starts == ()
     (page,) = parsed.pages
     assert (page.kind, page.start) == ("text", 0)
-    found = {mark.ref: parsed.text[mark.start : mark.end] for mark in page.placed()}
+    found = {mark.ref: parsed.text[mark.start : mark.end] for mark in page.unpack_marks()}
     assert found["table 1, row 3"] == r"| Summer | Child \| teen | 24 € |"
     assert found["footnote 1"] == "[^1]: The station at Skarvet reports every hour."
     assert found["paragraph 6"] == "   - a) North side"
@@ -258,7 +258,12 @@ def test_notes_stand_below_the_paragraph_that_refers_to_them():
     )
     parsed = parse(make_docx(body, parts={"footnotes": line + note, "endnotes": last}))
     assert parsed.text == "Said[^1].\n\n[^1]: See there.\n\nMore[^e1][^1]\n\n[^e1]: The end."
-    assert [mark.ref for mark in parsed.pages[0].placed()] == ["paragraph 1", "footnote 1", "paragraph 2", "endnote 1"]
+    assert [mark.ref for mark in parsed.pages[0].unpack_marks()] == [
+        "paragraph 1",
+        "footnote 1",
+        "paragraph 2",
+        "endnote 1",
+    ]
 
 
 def test_text_boxes_follow_their_paragraph_and_are_written_once():
@@ -270,7 +275,7 @@ def test_text_boxes_follow_their_paragraph_and_are_written_once():
     )
     parsed = parse(make_docx(p(run("Beside") + box) + p("After")))
     assert parsed.text == "Beside\n\nIn the box\n\nAfter"
-    assert [mark.ref for mark in parsed.pages[0].placed()] == ["paragraph 1", "text box 1", "paragraph 2"]
+    assert [mark.ref for mark in parsed.pages[0].unpack_marks()] == ["paragraph 1", "text box 1", "paragraph 2"]
 
 
 def test_the_alternative_text_of_a_picture_is_kept_in_place():
@@ -303,7 +308,11 @@ def test_a_first_row_with_a_single_text_is_written_before_the_table():
     )
     parsed = parse(make_docx(body))
     assert parsed.text == "Prices\n\n| Item | € |\n| --- | --- |\n| Tea | 2 |"
-    assert [mark.ref for mark in parsed.pages[0].placed()] == ["table 1, row 1", "table 1, row 2", "table 1, row 3"]
+    assert [mark.ref for mark in parsed.pages[0].unpack_marks()] == [
+        "table 1, row 1",
+        "table 1, row 2",
+        "table 1, row 3",
+    ]
 
 
 def test_nested_tables_come_after_the_one_they_are_in():
@@ -316,7 +325,7 @@ def test_a_table_used_for_layout_is_not_written_as_a_table():
     body = table(row(cell(p("Chapter", style("berschrift1")) + p("Words")), cell("Beside")))
     parsed = parse(make_docx(body, parts={"styles": STYLES}))
     assert parsed.text == "# Chapter\n\nWords\n\nBeside"
-    assert {mark.ref for mark in parsed.pages[0].placed()} == {"table 1, row 1"}
+    assert {mark.ref for mark in parsed.pages[0].unpack_marks()} == {"table 1, row 1"}
 
 
 # What is no Word document

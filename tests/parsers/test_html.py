@@ -46,8 +46,8 @@ def test_marks_say_what_stands_where(page: Path):
     parsed = PARSER.parse(page.read_bytes())
     [whole] = parsed.pages
     assert (whole.kind, whole.start, parsed.page_starts) == ("text", 0, ())
-    marked = {mark.ref: parsed.text[mark.start : mark.end] for mark in whole.placed()}
-    assert len(marked) == len(whole.placed())
+    marked = {mark.ref: parsed.text[mark.start : mark.end] for mark in whole.unpack_marks()}
+    assert len(marked) == len(whole.unpack_marks())
     for ref, words in marked.items():
         assert words.strip() != ""
         assert words == words.strip("\n")
@@ -57,7 +57,7 @@ def test_marks_say_what_stands_where(page: Path):
 
 def test_a_table_s_row_is_found_by_its_number():
     parsed = PARSER.parse((Path(__file__).parent / "pages/news.html").read_bytes())
-    marked = {mark.ref: parsed.text[mark.start : mark.end] for mark in parsed.pages[0].placed()}
+    marked = {mark.ref: parsed.text[mark.start : mark.end] for mark in parsed.pages[0].unpack_marks()}
     assert marked["table 1, row 1"] == "| Abschnitt | Bauzeit Beginn | Bauzeit Ende |"
     assert marked["table 1, row 3"] == "| Nord | Juli | August |"
     assert marked["heading 1"] == "# Stadtrat beschließt Radweg"
@@ -398,5 +398,5 @@ def test_any_soup_of_tags_is_read(soup: list[str]):
     except Unreadable:
         return
     assert normalise(parsed.text) == parsed.text
-    for mark in parsed.pages[0].placed():
+    for mark in parsed.pages[0].unpack_marks():
         assert parsed.text[mark.start : mark.end].strip()

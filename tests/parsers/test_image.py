@@ -31,7 +31,7 @@ def test_each_page_of_an_image_is_a_page():
     parsed = parse(saved(draw(LINES), "TIFF", [draw(["Second page"])]))
     assert parsed.text == "# Snow report\n\nThe path is closed.\n\nSecond page"
     assert [page.start for page in parsed.pages] == [0, 36]
-    mark = parsed.pages[1].placed()[1]
+    mark = parsed.pages[1].unpack_marks()[1]
     assert (parsed.text[mark.start : mark.end], parsed.title) == ("page", "Snow report")
 
 

@@ -33,7 +33,7 @@ def read(message: EmailMessage | bytes) -> Parsed:
 
 
 def marked(parsed: Parsed, part: int) -> dict[str, str]:
-    return {mark.ref: parsed.text[mark.start : mark.end] for mark in parsed.pages[part].placed()}
+    return {mark.ref: parsed.text[mark.start : mark.end] for mark in parsed.pages[part].unpack_marks()}
 
 
 def text_of(parsed: Parsed, part: int) -> str:

@@ -30,7 +30,7 @@ def unreadable(data: bytes) -> str:
 
 
 def words(parsed: Parsed, page: int = 0) -> dict[str, PageMark]:
-    return {parsed.text[mark.start : mark.end]: mark for mark in parsed.pages[page].placed()}
+    return {parsed.text[mark.start : mark.end]: mark for mark in parsed.pages[page].unpack_marks()}
 
 
 def column(lines: list[str], x: float, y: float = 700) -> list[Line]:
@@ -231,7 +231,7 @@ def test_bullets_and_numbers_make_lists():
 def test_words_hyphenated_at_the_end_of_a_line_are_joined():
     parsed = parse(make_pdf([["Some docu-", "ments are well-", "known. Well known they are."]]))
     assert parsed.text == "Some documents\nare well-known.\nWell known they are."
-    marks = parsed.pages[0].placed()
+    marks = parsed.pages[0].unpack_marks()
     assert [parsed.text[mark.start : mark.end] for mark in marks][:4] == ["Some", "docu", "ments", "are"]
     assert marks[1].box != marks[2].box
 

@@ -44,7 +44,7 @@ class Deck:
 
 
 def refs(parsed: Parsed, number: int = 0) -> dict[str, str]:
-    return {mark.ref: parsed.text[mark.start : mark.end] for mark in parsed.pages[number].placed()}
+    return {mark.ref: parsed.text[mark.start : mark.end] for mark in parsed.pages[number].unpack_marks()}
 
 
 def box(slide, text: str, left: float, top: float):  # type: ignore[no-untyped-def]

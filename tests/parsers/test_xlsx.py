@@ -10,7 +10,7 @@ import xlsxwriter
 
 from pincite.config.branches.ingestion import Chunking
 from pincite.core import progress
-from pincite.core.documents.cells import cells
+from pincite.core.documents.cells import cells_of_row
 from pincite.core.documents.document import Parsed
 from pincite.core.documents.pages import Page
 from pincite.errors import Unreadable
@@ -30,8 +30,8 @@ def by_cell(parsed: Parsed, page: Page) -> dict[str, str]:
     """The text of each cell of a page, found by its position in the text."""
     return {
         one.ref: parsed.text[one.start : one.end]
-        for mark in page.placed()
-        for one in cells(mark, parsed.text[mark.start : mark.end])
+        for mark in page.unpack_marks()
+        for one in cells_of_row(mark, parsed.text[mark.start : mark.end])
     }
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pincite.core.protocols import Offered
+from pincite.core.protocols import ServerModel
 from pincite.core.query.pictures import Picture
 from pincite.core.query.prompt import Message, Prompt, StreamPart, Usage
 from pincite.core.query.question import Sampling
@@ -87,7 +87,7 @@ def test_a_model_that_is_not_installed_is_named(server: ModelServer) -> None:
 
 def test_the_window_is_the_servers_word_within_reason(server: ModelServer) -> None:
     llm = OllamaLLM(Options(base_url=server.url))
-    asyncio.run(llm.meet())
+    asyncio.run(llm.discover())
     assert (llm.name, llm.window) == ("m", 4096)
     server.replies["/api/show"] = as_json({"model_info": {"llama.context_length": 1_000_000}})
     llm = OllamaLLM(Options(base_url=server.url, model="strange"))
@@ -112,7 +112,7 @@ def test_an_ollama_on_this_machine_is_found_and_asked_for_its_list_only(
     server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ollama, "HOME", server.url)
-    assert asyncio.run(running_here()) == [Offered("m")]
+    assert asyncio.run(running_here()) == [ServerModel("m")]
     assert [path for path, _, _ in server.requests] == ["/api/tags"]
     server.replies["/api/tags"] = as_json({"nothing": "like it"})
     assert asyncio.run(running_here()) == []
@@ -124,7 +124,7 @@ def test_an_ollama_on_this_machine_is_found_and_asked_for_its_list_only(
 def test_a_window_that_is_told_in_no_known_way_is_not_known(server: ModelServer, told: Any) -> None:
     server.replies["/api/show"] = as_json(told)
     llm = OllamaLLM(Options(base_url=server.url, model="m"))
-    asyncio.run(llm.meet())
+    asyncio.run(llm.discover())
     assert llm.window == 8192
 
 
@@ -168,5 +168,5 @@ def test_the_server_says_whether_its_model_calls_tools_and_sees(server: ModelSer
     server.replies["/api/show"] = as_json({"capabilities": ["completion", "vision"], "model_info": {}})
     llm = OllamaLLM(Options(base_url=server.url, model="m"))
     assert llm.abilities == Abilities()
-    asyncio.run(llm.meet())
+    asyncio.run(llm.discover())
     assert llm.abilities == Abilities(tools=False, vision=True)

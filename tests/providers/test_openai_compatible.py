@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from pincite.core.protocols import Offered
+from pincite.core.protocols import ServerModel
 from pincite.core.query.prompt import Message, Prompt, StreamPart, Usage
 from pincite.core.query.question import Sampling
 from pincite.core.query.tools import Tool, ToolCall
@@ -185,8 +185,8 @@ def test_the_end_of_the_stream_counts_where_no_reason_is_given(server: ModelServ
 def test_the_window_comes_from_the_server(server: ModelServer, entry: dict[str, Any], window: int) -> None:
     server.replies["/v1/models"] = as_json({"data": [{"id": "else"}, entry]})
     llm = OpenAICompatibleLLM(options(server))
-    asyncio.run(llm.meet())
-    asyncio.run(llm.meet())
+    asyncio.run(llm.discover())
+    asyncio.run(llm.discover())
     assert (llm.window, server.calls("/v1/models")) == (window, 1)
 
 
@@ -194,7 +194,7 @@ def test_a_server_without_a_model_list_has_default_properties(server: ModelServe
     for reply in (as_json({}, 404), as_json({"data": 5}), as_json({"data": []})):
         server.replies["/v1/models"] = reply
         llm = OpenAICompatibleLLM(options(server))
-        asyncio.run(llm.meet())
+        asyncio.run(llm.discover())
         assert (llm.name, llm.window) == ("m", 8192)
 
 
@@ -207,7 +207,7 @@ def test_a_server_that_offers_nothing_cannot_be_asked_without_a_name(server: Mod
 def test_the_models_of_a_server_are_listed(server: ModelServer) -> None:
     server.replies["/v1/models"] = as_json({"data": [{"id": "a"}, {"id": "b", "max_model_len": 9}]})
     llm = OpenAICompatibleLLM(options(server))
-    assert asyncio.run(llm.list_models()) == [Offered("a"), Offered("b", 9)]
+    assert asyncio.run(llm.list_models()) == [ServerModel("a"), ServerModel("b", 9)]
 
 
 def test_embeddings_keep_their_order(server: ModelServer) -> None:

@@ -9,7 +9,7 @@ import pytest
 from pincite.config.sources import load_settings
 from pincite.core.accounts.access import LOCAL, Scope
 from pincite.core.documents.positions import PageText, TextSpan
-from pincite.core.protocols import Fetched, Match, Titled, Vector
+from pincite.core.protocols import Fetched, Match, TitleMatch, Vector
 from pincite.core.query.hits import RetrievedChunk
 from pincite.core.query.question import Filters
 from pincite.core.run import Event, Kit, Run
@@ -51,10 +51,12 @@ class MemoryIndex:
 
     async def documents_named(
         self, names: Sequence[str], vector: Vector, *, scope: Scope, filters: Filters
-    ) -> list[Titled]:
+    ) -> list[TitleMatch]:
         self.calls.append("titled")
         carried = [(name, self.titles[name]) for name in names if name in self.titles]
-        return [Titled(name, f"doc{key}", Match(key, self.rankings["dense"].get(key, 0.1))) for name, key in carried]
+        return [
+            TitleMatch(name, f"doc{key}", Match(key, self.rankings["dense"].get(key, 0.1))) for name, key in carried
+        ]
 
     async def parents(self, keys: Sequence[int], level: int, *, scope: Scope) -> dict[int, RetrievedChunk]:
         return {

@@ -32,7 +32,7 @@ class Memory:
     async def recent(self, *_: Any) -> tuple[()]:
         return ()
 
-    async def keep(self, _scope: Any, session_id: str, turn: KeptTurn) -> None:
+    async def save_turn(self, _scope: Any, session_id: str, turn: KeptTurn) -> None:
         assert session_id == "s1"
         if self._fail:
             raise self._fail
@@ -96,7 +96,7 @@ def test_only_what_ended_of_itself_is_whole(make_run: Callable[..., Run], finish
 class Stuck(Memory):
     """Never comes to an end."""
 
-    async def keep(self, *_: Any) -> None:
+    async def save_turn(self, *_: Any) -> None:
         await asyncio.Event().wait()
 
 
@@ -185,7 +185,7 @@ class Kept:
             raise NotFound(f"there is no session '{session_id}'")
         return TURNS[len(TURNS) - turns :]
 
-    async def keep(self, *_: Any) -> None:
+    async def save_turn(self, *_: Any) -> None:
         raise AssertionError("nothing is kept here")
 
 

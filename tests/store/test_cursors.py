@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from pincite.core.times import utc
+from pincite.core.times import to_utc
 from pincite.errors import Invalid
 from pincite.store.cursors import cursor_of, place_of
 
@@ -23,6 +23,6 @@ def test_an_invalid_cursor_is_refused(cursor: str) -> None:
 
 def test_times_of_any_zone_are_converted_to_utc() -> None:
     far = timezone(timedelta(hours=23, minutes=59))
-    assert utc(NOW.astimezone(far)) == NOW
-    assert utc(NOW.replace(tzinfo=None)) == NOW
-    assert utc(datetime.min.replace(tzinfo=far)).utcoffset() == timedelta(0)
+    assert to_utc(NOW.astimezone(far)) == NOW
+    assert to_utc(NOW.replace(tzinfo=None)) == NOW
+    assert to_utc(datetime.min.replace(tzinfo=far)).utcoffset() == timedelta(0)

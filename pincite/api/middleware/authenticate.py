@@ -71,7 +71,7 @@ class Authenticate:
         limits = self._pincite.admin.quotas
         if scope["path"] in PUBLIC_PATHS:
             check_same_origin(scope, cookie=False)
-            return await limits.stranger(_client_host(scope))
+            return await limits.anonymous_request(_client_host(scope))
         credential = _credential_digest(scope)
         presumed = self._users.get(credential, "")
         self._check(scope["path"], presumed)
@@ -79,7 +79,7 @@ class Authenticate:
         try:
             caller = await _authenticate(self._pincite, scope)
         except Unauthorized:
-            await limits.stranger(_client_host(scope))
+            await limits.anonymous_request(_client_host(scope))
             raise
         self._remember(credential, caller.person)
         await limits.request(caller.person)

@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse
 from pincite.api.dependencies import Administrator, Engine
 from pincite.api.paths import API
 from pincite.core.accounts.audit import AuditFilter, read_anchor
-from pincite.core.times import utc
+from pincite.core.times import to_utc
 from pincite.serialize.accounts import audit_event_json, chain_check_json
 from pincite.serialize.fields import Body, Name
 from pincite.serialize.primitives import page_json
@@ -37,7 +37,7 @@ async def events(
     cursor: Annotated[str | None, Query(max_length=20)] = None,
 ) -> JSONResponse:
     """List events, newest first; filter by kind (`login`, `user`, `user.add` …), by user and by time."""
-    wanted = AuditFilter(event, person, utc(since) if since else None, limit, cursor)
+    wanted = AuditFilter(event, person, to_utc(since) if since else None, limit, cursor)
     found, following = await pincite.admin.audit.list(caller.person, wanted)
     return JSONResponse(page_json([audit_event_json(one) for one in found], following))
 

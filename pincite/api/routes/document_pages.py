@@ -59,8 +59,8 @@ async def places(
     if ref is not None and rect is not None:
         raise Invalid("send either ref or rect")
     if span is not None:
-        return JSONResponse(location_json(await pincite.documents.locator.spot(scope, document_id, span, version)))
-    return JSONResponse(location_json(await pincite.documents.locator.aimed(scope, document_id, target, version)))
+        return JSONResponse(location_json(await pincite.documents.locator.locate(scope, document_id, span, version)))
+    return JSONResponse(location_json(await pincite.documents.locator.text_at(scope, document_id, target, version)))
 
 
 def _span(start: int | None, end: int | None) -> tuple[int, int] | None:

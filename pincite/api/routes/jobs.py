@@ -16,7 +16,7 @@ from pincite.api.paths import API
 from pincite.api.streaming.answer_streams import StreamEvent
 from pincite.api.streaming.sse import KEEP_ALIVE_S, EventStream
 from pincite.core.accounts.access import Caller
-from pincite.core.documents.jobs import EndedJob, JobWish, QueuedJob, QueueSummary
+from pincite.core.documents.jobs import EndedJob, JobFilter, QueuedJob, QueueSummary
 from pincite.engine.app import AsyncPincite
 from pincite.errors import NotFound
 from pincite.serialize.jobs import cancelled_job_json, ended_job_json, job_json, past_job_json, queue_json
@@ -36,7 +36,7 @@ async def jobs(
     caller: Reader,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     cursor: Annotated[str | None, Query(max_length=200)] = None,
-    state: JobWish | None = None,
+    state: JobFilter | None = None,
 ) -> JSONResponse:
     """List the caller's jobs: running, then waiting in order, then held.
 

@@ -10,7 +10,7 @@ from pincite.api.middleware.authenticate import client_address
 from pincite.api.paths import API
 from pincite.api.routes.auth import set_login_cookie
 from pincite.engine.app import AsyncPincite
-from pincite.engine.sso import LASTS_S, Returned, SingleSignOn
+from pincite.engine.sso import LOGIN_TIMEOUT_S, Returned, SingleSignOn
 from pincite.errors import NotFound
 
 OIDC_PATH = f"{API}/auth/oidc"
@@ -44,7 +44,7 @@ async def login(request: Request, pincite: Engine) -> RedirectResponse:
     response.set_cookie(
         OIDC_COOKIE,
         attempt.secret,
-        max_age=LASTS_S,
+        max_age=LOGIN_TIMEOUT_S,
         path=OIDC_PATH,
         httponly=True,
         samesite="lax",  # the callback is a navigation from another site

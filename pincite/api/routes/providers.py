@@ -13,7 +13,7 @@ from pincite.api.dependencies import Administrator, Engine
 from pincite.api.paths import API
 from pincite.api.streaming.disconnect import until_disconnect
 from pincite.config.branches.generation import Fallback, Llm
-from pincite.core.protocols import LLM, Discoverable, Offered, Reranker
+from pincite.core.protocols import LLM, Discoverable, Reranker, ServerModel
 from pincite.engine.app import AsyncPincite
 from pincite.models.kit_factory import address_of, plain_embedder, provider_of, rerank_address
 from pincite.models.probe import ProbeResult, probe_embedder, probe_llm, probe_reranker
@@ -91,7 +91,7 @@ def _result_json(tried: ProbeResult, *names: str) -> dict[str, Any]:
     return {"ok": error is None, **{name: getattr(tried, name) for name in names}, "error": error}
 
 
-async def _list_models(pincite: AsyncPincite) -> list[Offered]:
+async def _list_models(pincite: AsyncPincite) -> list[ServerModel]:
     llm = pincite.admin.plain_llm(pincite.settings.llm)
     try:
         return await llm.list_models() if isinstance(llm, Discoverable) else []

@@ -105,7 +105,7 @@ async def all_profiles(caller: Administrator) -> JSONResponse:
 @router.get("/profiles/{profile}")
 async def one_profile(profile: str, pincite: Engine, caller: Administrator) -> JSONResponse:
     """Show one profile, the changes of applying it, and notes on what it lacks."""
-    changes, missing = pincite.admin.settings.against(profile)
+    changes, missing = pincite.admin.settings.diff_profile(profile)
     return JSONResponse(profile_changes_json(profiles()[profile], changes, missing))
 
 

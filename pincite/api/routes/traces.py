@@ -10,8 +10,8 @@ from starlette.responses import JSONResponse
 from pincite.api.dependencies import Engine, Reader, ReaderAsOwner
 from pincite.api.paths import API
 from pincite.api.streaming.disconnect import until_disconnect
-from pincite.core.accounts.access import MAY, Caller
-from pincite.core.times import utc
+from pincite.core.accounts.access import PERMISSIONS, Caller
+from pincite.core.times import to_utc
 from pincite.core.traces import Kind, TraceFilter
 from pincite.serialize.fields import Body, Words
 from pincite.serialize.primitives import page_json
@@ -33,7 +33,7 @@ async def traces(
     cursor: Annotated[str | None, Query(max_length=200)] = None,
 ) -> JSONResponse:
     """List traces without their spans, newest first; filter by kind, failed, degraded, slow, or time."""
-    start = utc(since) if since else None
+    start = to_utc(since) if since else None
     wanted = TraceFilter(
         kind, errors, slower_than_ms, start, limit, cursor, everybody=_everybody(caller), degraded=degraded
     )
@@ -49,7 +49,7 @@ async def trace(trace_id: str, pincite: Engine, caller: ReaderAsOwner) -> JSONRe
 
 
 def _everybody(caller: Caller) -> bool:
-    return "administer" in MAY[caller.role]
+    return "administer" in PERMISSIONS[caller.role]
 
 
 class ReplayBody(Body):

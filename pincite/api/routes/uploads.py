@@ -74,7 +74,7 @@ async def _accept_upload(form: FormData, pincite: AsyncPincite, caller: Caller, 
         readers = await pincite.documents.readers(fields.access.to_share_request(), caller=caller)
         file = replace(file, readers=readers)
     added = await pincite.documents.upload(file, start=start if fields.start is None else fields.start, caller=caller)
-    duplicates = await pincite.documents.alike(added.document, caller=caller)
+    duplicates = await pincite.documents.duplicates(added.document, caller=caller)
     body: Json = {"document": document_json(added.document)}
     if duplicates:
         body["same_content"] = [{"id": one.id, "name": one.name, "folder": one.folder} for one in duplicates]

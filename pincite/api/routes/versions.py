@@ -8,7 +8,7 @@ from starlette.responses import JSONResponse
 
 from pincite.api.dependencies import Administrator, Engine, ReaderAsOwner, Writer
 from pincite.api.paths import API
-from pincite.engine.reader.diff import CONTEXT
+from pincite.engine.reader.diff import CONTEXT_LINES
 from pincite.evaluate.compare_indexes import compare_indexes
 from pincite.evaluate.report import comparison_json
 from pincite.serialize.fields import Body, DocumentIds, Name
@@ -26,7 +26,7 @@ async def diff(
     caller: ReaderAsOwner,
     before: Annotated[str | None, Query(alias="from", max_length=100)] = None,
     to: VersionId = None,
-    context: Annotated[int, Query(ge=0, le=1000)] = CONTEXT,
+    context: Annotated[int, Query(ge=0, le=1000)] = CONTEXT_LINES,
 ) -> JSONResponse:
     """Show the difference between two versions, by default the last two."""
     found = await pincite.documents.difference(document_id, before, to, context=context, caller=caller)
@@ -45,7 +45,7 @@ class ReindexBody(Body):
 async def reindex(body: ReindexBody, pincite: Engine, caller: Writer) -> JSONResponse:
     """Reindex documents from their original files in the background; search continues meanwhile."""
     queued = await pincite.admin.reindex(body.document_ids, stale=body.stale, hold=body.hold, caller=caller)
-    return JSONResponse({"documents": queued, "index": indexes_json(await pincite.admin.index.standing())}, 202)
+    return JSONResponse({"documents": queued, "index": indexes_json(await pincite.admin.index.status())}, 202)
 
 
 class SwitchBody(Body):
@@ -57,7 +57,7 @@ class SwitchBody(Body):
 @router.get("/index")
 async def index(pincite: Engine, caller: Administrator) -> JSONResponse:
     """Show the active index, the one being built, and the standby ones."""
-    return JSONResponse(indexes_json(await pincite.admin.index.standing()))
+    return JSONResponse(indexes_json(await pincite.admin.index.status()))
 
 
 class CompareBody(Body):
@@ -78,14 +78,14 @@ async def compare(pincite: Engine, caller: Administrator, body: CompareBody | No
 async def switch(body: SwitchBody, pincite: Engine, caller: Administrator) -> JSONResponse:
     """Switch every process to the new index."""
     await pincite.admin.switch_index(anyway=body.anyway, caller=caller)
-    return JSONResponse(indexes_json(await pincite.admin.index.standing()))
+    return JSONResponse(indexes_json(await pincite.admin.index.status()))
 
 
 @router.post("/index/rollback")
 async def rollback(pincite: Engine, caller: Administrator) -> JSONResponse:
     """Switch back to the previous index; documents added since are built first."""
     await pincite.admin.roll_back_index(caller=caller)
-    return JSONResponse(indexes_json(await pincite.admin.index.standing()), 202)
+    return JSONResponse(indexes_json(await pincite.admin.index.status()), 202)
 
 
 @router.delete("/index")

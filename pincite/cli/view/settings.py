@@ -12,7 +12,7 @@ from rich.text import Text
 from pincite.cli.view.screen import UNLIMITED_COLUMNS, Screen, join_text, make_table, shorten, styled
 from pincite.config.schema import Key, without_password
 from pincite.core.operations import SettingChange
-from pincite.engine.live_settings import Line, LiveSettings, SettingsOutcome
+from pincite.engine.live_settings import LiveSettings, SettingLine, SettingsOutcome
 
 ACTS_AT = {"query": "next request", "index": "next indexing", "start": "next start"}
 SOURCE_STYLES = {"default": "dim", "file": "cyan", "environment": "cyan", "database": "green", "call": "magenta"}
@@ -20,7 +20,7 @@ MAX_VALUE_COLUMNS = 30
 """Maximum columns of a value in a table on a terminal."""
 
 
-def print_settings(screen: Screen, control: LiveSettings, lines: Sequence[Line]) -> None:
+def print_settings(screen: Screen, control: LiveSettings, lines: Sequence[SettingLine]) -> None:
     """Print a row per setting."""
     table = make_table("setting", "~value", "from", "takes effect at")
     for line in lines:
@@ -34,7 +34,7 @@ def print_settings(screen: Screen, control: LiveSettings, lines: Sequence[Line])
     _print_state(screen, control)
 
 
-def print_setting(screen: Screen, control: LiveSettings, line: Line) -> None:
+def print_setting(screen: Screen, control: LiveSettings, line: SettingLine) -> None:
     """Print one setting with value, source, allowed values and environment names."""
     key = line.key
     screen.print_line((key.name, "bold"), "  ", _format_current(line), "  ", _format_source(line))
@@ -124,14 +124,14 @@ def _value_columns(screen: Screen) -> int:
     return MAX_VALUE_COLUMNS if screen.is_terminal else screen.columns
 
 
-def _format_current(line: Line, room: int = UNLIMITED_COLUMNS) -> Text:
+def _format_current(line: SettingLine, room: int = UNLIMITED_COLUMNS) -> Text:
     if line.key.secret:
         return styled("set, not shown" if line.set else "(none)", "dim")
     text = shorten(format_value(line.value), room)
     return styled(text, "" if line.source == "default" else "bold")
 
 
-def _format_source(line: Line) -> Text:
+def _format_source(line: SettingLine) -> Text:
     return styled("this call" if line.source == "call" else line.source, SOURCE_STYLES.get(line.source, ""))
 
 

@@ -1,4 +1,4 @@
-"""Who may do what: the only place that decides."""
+"""Roles and permissions: the only place that decides who may do what."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ Role = Literal["administrator", "editor", "reader", "metrics"]
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The person behind a request, however they came in."""
+    """The user who makes a request, however they authenticated."""
 
     person: str
     role: Role
@@ -20,10 +20,10 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What one caller may read: the realms whose documents they see. Empty means nothing at all.
+    """The documents one caller may read, as a set of realms; an empty scope admits no document.
 
-    A realm is a set of documents with the same readers; every row that holds a document's words or
-    vectors carries its realm, so that one small predicate decides for all of them.
+    A realm is a set of documents with the same readers. Every database row with text or vectors of a document has its
+    realm, so that one small predicate restricts each query.
     """
 
     person: str
@@ -31,25 +31,26 @@ class Scope:
 
 
 LOCAL = Caller(person="local", role="administrator")
-"""Whoever can read the data folder: the command line and the library act as this one."""
+"""The caller of the command line and the Python library: it has access to the data folder."""
 
-MAY: Mapping[Role, frozenset[str]] = {
+PERMISSIONS: Mapping[Role, frozenset[str]] = {
     "reader": frozenset({"read"}),
     "editor": frozenset({"read", "write"}),
     "administrator": frozenset({"read", "write", "administer", "measure"}),
     "metrics": frozenset({"measure"}),
 }
+"""The permissions of each role."""
 
 
-def require(caller: Caller, what: str) -> None:
-    """Raise `NotAllowed` unless the caller's role may do this."""
-    if what not in MAY[caller.role]:
-        raise NotAllowed(f"a key of the role '{caller.role}' may not {what} here; use one with a wider role")
+def require(caller: Caller, permission: str) -> None:
+    """Raise `NotAllowed` unless the caller's role has a permission."""
+    if permission not in PERMISSIONS[caller.role]:
+        raise NotAllowed(f"the role '{caller.role}' may not {permission} here; use a key of another role")
 
 
 @dataclass(frozen=True, slots=True)
 class ShareRequest:
-    """Whom to share with, as somebody wrote it: ids or names of people and groups."""
+    """Whom to share with, as a user wrote it: ids or names of users and groups."""
 
     users: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()

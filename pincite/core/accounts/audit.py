@@ -1,4 +1,4 @@
-"""What was done, by whom and from where, as a chain: each event's hash covers the one before it."""
+"""The audit log: events in a hash chain, in which each event's hash covers the event before it."""
 
 import hashlib
 from collections.abc import Iterable, Mapping
@@ -22,12 +22,12 @@ EventName = Literal[
     "content.read",
 ]  # fmt: skip
 AuditOutcome = Literal["done", "failed", "refused"]
-"""Refused is what was not even tried, as a login after too many that failed."""
+"""`refused` means not attempted, such as a login after too many failures."""
 
 
 @dataclass(frozen=True, slots=True)
 class AuditEntry:
-    """Something to be noted: what was done, to what, and how it went. Ids and numbers; never content, never a secret."""
+    """An event to log: what was done, to what, with what outcome. Ids and numbers only; no content and no secrets."""
 
     event: EventName
     subject: str | None = None
@@ -37,7 +37,7 @@ class AuditEntry:
 
 @dataclass(frozen=True, slots=True)
 class AuditEvent:
-    """Something that was noted. `person` is who did it: nobody known, where a login failed."""
+    """A logged event. `person` is the user who acted; None after a failed login."""
 
     number: int
     at: datetime
@@ -54,7 +54,7 @@ class AuditEvent:
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """How long a chain is, and the hash it ends with there."""
+    """A position in the chain: the number of an event and its hash."""
 
     number: int
     hash: bytes
@@ -63,12 +63,13 @@ class Anchor:
         return f"{self.number}:{self.hash.hex()}"
 
 
-BEGINNING = Anchor(0, bytes(32))
+CHAIN_START = Anchor(0, bytes(32))
+"""The anchor before the first event."""
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One event as it is kept."""
+    """One event as it is stored in the chain."""
 
     number: int
     content: str
@@ -77,48 +78,50 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class ChainCheck:
-    """What checking the chain brought: how far it holds, and what is wrong, if anything is."""
+    """The result of verifying the chain: the last valid event, and the fault after it, if any."""
 
     reached: Anchor
     fault: str | None = None
 
 
-def chained(before: Anchor, content: str) -> Link:
-    """An event with its place in the chain."""
+def append_link(before: Anchor, content: str) -> Link:
+    """Return the link of an event that follows an anchor."""
     number = before.number + 1
     return Link(number, content, hashlib.sha256(before.hash + number.to_bytes(8, "big") + content.encode()).digest())
 
 
-def followed(anchor: Anchor, links: Iterable[Link], known: Anchor | None = None) -> ChainCheck:
-    """Go on from an anchor as far as the chain holds; it must pass through `known`, where one kept that elsewhere."""
+def verify_links(anchor: Anchor, links: Iterable[Link], known: Anchor | None = None) -> ChainCheck:
+    """Verify links after an anchor up to the first fault; the chain must contain the anchor `known`, if given."""
     for link in links:
-        wanted = chained(anchor, link.content)
+        wanted = append_link(anchor, link.content)
         if link.number != wanted.number:
             return ChainCheck(anchor, f"event {wanted.number} is missing")
         if link.hash != wanted.hash:
             return ChainCheck(anchor, f"event {link.number} was changed, or one before it was removed")
         anchor = Anchor(link.number, link.hash)
         if known is not None and anchor.number == known.number and anchor.hash != known.hash:
-            return ChainCheck(
-                anchor, f"event {anchor.number} is not the one that was noted: the chain was written anew"
-            )
+            return ChainCheck(anchor, f"event {anchor.number} differs from the head you noted: the chain was rewritten")
     return ChainCheck(anchor)
 
 
-def ended(reached: Anchor, head: Anchor, known: Anchor | None = None) -> ChainCheck:
-    """Whether a chain that holds so far ends where it should."""
+def verify_end(reached: Anchor, head: Anchor, known: Anchor | None = None) -> ChainCheck:
+    """Verify that a chain that is valid up to `reached` ends at its recorded head."""
     if reached.number < head.number:
-        return ChainCheck(reached, f"it ends after event {reached.number}, and {head.number} were written")
+        return ChainCheck(reached, f"the log ends after event {reached.number}, but {head.number} events were written")
     if reached != head:
-        return ChainCheck(reached, f"it goes on after event {head.number}, with what was not written by pincite")
+        return ChainCheck(
+            reached, f"the log continues after event {head.number} with events that pincite did not write"
+        )
     if known is not None and known.number > reached.number:
-        return ChainCheck(reached, f"it ends after event {reached.number}, and you noted {known.number}")
+        return ChainCheck(
+            reached, f"the log ends after event {reached.number}, but the head you noted is event {known.number}"
+        )
     return ChainCheck(reached)
 
 
 @dataclass(frozen=True, slots=True)
 class AuditFilter:
-    """Which events a list is about, newest first: of a name or its first part, by or about somebody, since a time."""
+    """Which events to list, newest first: by event name or its first part, by the user involved, by time."""
 
     event: str | None = None
     person: str | None = None
@@ -127,13 +130,15 @@ class AuditFilter:
     cursor: str | None = None
 
 
-def read_anchor(given: str) -> Anchor:
-    """An anchor as a check prints it: `12:9f86d0…`."""
-    number, _, digest = given.strip().partition(":")
+def read_anchor(text: str) -> Anchor:
+    """Parse an anchor in the form that a verification prints: `12:9f86d0…`."""
+    number, _, digest = text.strip().partition(":")
     try:
         anchor = Anchor(int(number), bytes.fromhex(digest))
     except ValueError:
         anchor = Anchor(-1, b"")
-    if anchor.number < 0 or len(anchor.hash) != len(BEGINNING.hash):
-        raise Invalid("a head is what an earlier check printed: a number, a colon and 64 hexadecimal digits")
+    if anchor.number < 0 or len(anchor.hash) != len(CHAIN_START.hash):
+        raise Invalid(
+            "this is no head of the audit log; a check prints it as a number, a colon and 64 hexadecimal digits"
+        )
     return anchor

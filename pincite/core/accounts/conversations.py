@@ -1,4 +1,4 @@
-"""What is kept of a conversation: sessions and their turns."""
+"""Stored conversations: sessions, turns, feedback and share links."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,7 +11,7 @@ Rating = Literal["up", "down"]
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """Whether an answer helped, by whoever asked; `answer_id` is empty for others, `trace_id` leads to how it came about."""
+    """A user's rating of an answer; `answer_id` is empty for other users, `trace_id` is the trace of the answer."""
 
     answer_id: str
     trace_id: str
@@ -23,12 +23,11 @@ class Feedback:
 
 @dataclass(frozen=True, slots=True)
 class KeptTurn:
-    """One exchange as it is kept: the question as asked and as understood, the answer's words and the whole answer.
+    """One stored exchange: the question as asked and as a standalone question, the answer's text, and the answer.
 
-    `complete` is false where the answer was cut: the model broke off, the asker left, something failed. Then
-    `words` are what had been said so far, and `answer` is there only if the pipeline came to its end.
-    `documents` are those the words stand on; `removed` says that one of them is no longer there. `rating` is what the
-    asker said of it, `up` or `down`.
+    `complete` is false when the answer was cut off: the model stopped, the client disconnected, or an error occurred.
+    `words` is then the text up to that point, and `answer` is set only if the pipeline finished. `documents` are the
+    documents the text is based on; `removed` says that one of them was removed. `rating` is the user's feedback.
     """
 
     question: str
@@ -45,7 +44,7 @@ class KeptTurn:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A conversation of one person; a list of sessions leaves the turns themselves out."""
+    """A conversation of one user; lists of sessions omit the turns."""
 
     id: str
     title: str
@@ -57,7 +56,7 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What is known about a link; never the link itself, which is shown once."""
+    """The properties of a share link; the link itself is shown once and not stored."""
 
     id: str
     owner: str
@@ -68,7 +67,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class SharedAnswer:
-    """What a link shows to one reader: the question, the answer, and of its sources what this reader may read."""
+    """A shared answer for one reader: question, answer, and those of its sources that the reader may read."""
 
     id: str
     shared_by: str
@@ -80,4 +79,4 @@ class SharedAnswer:
 
 
 SHARE_LINK_PREFIX = "sh_"
-"""A link begins with it; the rest are 256 random bits, which no key or login shares."""
+"""The prefix of a share link's token; 256 random bits follow."""

@@ -1,16 +1,16 @@
-"""People and groups, as those who manage them see them, and as somebody else vouches for them."""
+"""Users, groups, API keys, and identities from an OpenID Connect provider."""
 
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
 PersonRole = Literal["administrator", "editor", "reader"]
-"""What a person may do; a key may be worth less."""
+"""The role of a user; an API key may have a lower role."""
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody who may come in, unless suspended."""
+    """A user; one who is suspended cannot log in."""
 
     id: str
     name: str
@@ -23,7 +23,7 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Somebody as a provider knows them: its own id, which stays, the name by which they are known here, their groups."""
+    """A user as an identity provider reports them: `subject` is the provider's permanent id, `name` the name here."""
 
     issuer: str
     subject: str
@@ -33,7 +33,7 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """People with whom something is shared at once."""
+    """A group of users; a document can be shared with all of them at once."""
 
     id: str
     name: str
@@ -43,7 +43,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
-    """What is known about a key; never the key itself. It is worth no more than the user whose it is."""
+    """The properties of an API key, never the key itself. Its role is limited by the role of its user."""
 
     id: str
     user: str
@@ -55,3 +55,4 @@ class ApiKey:
 
 
 LOGIN_DAYS = 14
+"""Days until a login session expires."""

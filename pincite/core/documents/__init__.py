@@ -1,1 +1,1 @@
-"""Documents, chunks, jobs, and where text stands on a page."""
+"""Documents, chunks, jobs, and positions of text on pages."""

@@ -1,4 +1,4 @@
-"""The cells of a sheet: their names, ranges of them, and where they stand in a row of a Markdown table."""
+"""Cells of a spreadsheet: references such as `C7:F9`, and their spans in a row of a Markdown table."""
 
 import re
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ from pincite.core.documents.pages import PageMark
 
 _RANGE = re.compile(r"([A-Z]{1,6})([1-9]\d{0,8})(?::([A-Z]{1,6})([1-9]\d{0,8}))?")
 _CELL = re.compile(r"((?:[^|]|(?<=\\)\|)*)(?:(?<!\\)\||$)")
-"""A pipe with a backslash before it belongs to the cell."""
+"""The text of a cell; a pipe after a backslash belongs to it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """A rectangle of cells; columns and rows count from 1, and both ends belong to it."""
+    """A rectangle of cells; columns and rows count from 1, and both ends are inclusive."""
 
     left: int
     top: int
@@ -22,41 +22,41 @@ class Cells:
     bottom: int
 
     @classmethod
-    def of(cls, ref: str) -> Self | None:
-        """The cells that `C7` or `C7:F9` names; None where a reference names no cells."""
+    def parse(cls, ref: str) -> Self | None:
+        """Parse a reference such as `C7` or `C7:F9`; None if it names no cells."""
         found = _RANGE.fullmatch(ref)
         if found is None:
             return None
-        left, top = _number(found[1]), int(found[2])
-        return cls(left, top, _number(found[3]) if found[3] else left, int(found[4]) if found[4] else top)
+        left, top = _column_number(found[1]), int(found[2])
+        return cls(left, top, _column_number(found[3]) if found[3] else left, int(found[4]) if found[4] else top)
 
-    def joined(self, other: "Cells") -> "Cells":
-        """The smallest rectangle that holds both."""
+    def union(self, other: "Cells") -> "Cells":
+        """Return the smallest rectangle that contains both."""
         return Cells(
-            min(self.left, other.left), min(self.top, other.top),
-            max(self.right, other.right), max(self.bottom, other.bottom),
-        )  # fmt: skip
+            left=min(self.left, other.left),
+            top=min(self.top, other.top),
+            right=max(self.right, other.right),
+            bottom=max(self.bottom, other.bottom),
+        )
 
-    def meets(self, other: "Cells") -> bool:
-        """Whether the two have a cell in common."""
-        return (
-            self.left <= other.right and other.left <= self.right
-            and self.top <= other.bottom and other.top <= self.bottom
-        )  # fmt: skip
+    def overlaps(self, other: "Cells") -> bool:
+        """Whether the two rectangles share a cell."""
+        columns = self.left <= other.right and other.left <= self.right
+        return columns and self.top <= other.bottom and other.top <= self.bottom
 
     def __str__(self) -> str:
-        first, last = f"{letters(self.left)}{self.top}", f"{letters(self.right)}{self.bottom}"
+        first, last = f"{column_name(self.left)}{self.top}", f"{column_name(self.right)}{self.bottom}"
         return first if first == last else f"{first}:{last}"
 
 
-def split(ref: str) -> tuple[str, Cells | None]:
-    """A reference to cells as what stands before them and the cells: `sheet Budget, C7`, as in a workbook sent by mail."""
+def split_ref(ref: str) -> tuple[str, Cells | None]:
+    """Split a reference such as `sheet Budget, C7` (a workbook attached to a mail) into its prefix and its cells."""
     _, comma, last = ref.rpartition(", ")
-    return ref[: len(ref) - len(last)] if comma else "", Cells.of(last)
+    return ref[: len(ref) - len(last)] if comma else "", Cells.parse(last)
 
 
-def letters(column: int) -> str:
-    """What a column is called: A for 1, AA for 27."""
+def column_name(column: int) -> str:
+    """Return the letters of a column: A for 1, AA for 27."""
     name = ""
     while column > 0:
         column, digit = divmod(column - 1, 26)
@@ -64,18 +64,18 @@ def letters(column: int) -> str:
     return name
 
 
-def _number(name: str) -> int:
+def _column_number(name: str) -> int:
     number = 0
     for letter in name:
         number = number * 26 + ord(letter) - ord("A") + 1
     return number
 
 
-@lru_cache(maxsize=8)  # a wide row is asked for again by every passage that it was cut into
-def cells(row: PageMark, text: str) -> tuple[PageMark, ...]:
-    """The cells of a row, each at its own reference; `text` is the row's. The row itself where it is none of a sheet."""
-    lead, whole = split(row.ref)
-    if whole is None or not text.startswith("|"):  # a cell that stands alone is a paragraph, whatever is in it
+@lru_cache(maxsize=8)  # every chunk of a wide row needs the cells of that row
+def cells_of_row(row: PageMark, text: str) -> tuple[PageMark, ...]:
+    """Return the marks of a row's cells; `text` is the row's text. Return a mark that is no sheet row as it is."""
+    prefix, whole = split_ref(row.ref)
+    if whole is None or not text.startswith("|"):  # a single cell is rendered as a paragraph
         return (row,)
     found, column = list[PageMark](), whole.left
     for piece in _CELL.finditer(text, 1):
@@ -83,6 +83,6 @@ def cells(row: PageMark, text: str) -> tuple[PageMark, ...]:
             break
         inner = piece[1].strip()
         start = row.start + piece.start(1) + piece[1].find(inner)
-        found.append(PageMark(start, start + len(inner), ref=f"{lead}{letters(column)}{whole.top}"))
+        found.append(PageMark(start, start + len(inner), ref=f"{prefix}{column_name(column)}{whole.top}"))
         column += 1
     return tuple(found)

@@ -1,4 +1,4 @@
-"""What we keep: documents, their versions, sections and the chunks we search."""
+"""Documents, their versions and sections, and the chunks that are searched."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -12,18 +12,17 @@ from pincite.errors import PinciteError
 ContentType = Literal[
     "prose", "table", "code", "list", "glossary", "contents", "image_credits", "hypothetical_question"
 ]  # fmt: skip
-"""What a passage is made of, or what it is for where that is not to be read."""
+"""The type of a chunk's content."""
 Markup = Literal["markdown", "plain"]
 UploadOutcome = Literal["new", "new_version", "again", "unchanged"]
-"""What an upload turned out to be; `again` is the same bytes, to be indexed anew."""
-
+"""The outcome of an upload; `again` means unchanged bytes that are indexed again."""
 
 NO_HEADINGS = "Document"
-"""What the one section of a document without headings is called."""
+"""The name of the only section of a document without headings."""
 
 
 class Status(StrEnum):
-    """Where a document stands; only `ingest.worker` moves it."""
+    """The processing status of a document; only `ingest.worker` changes it."""
 
     PENDING = "pending"
     PROCESSING = "processing"
@@ -41,9 +40,9 @@ class ChunkLevel(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A file as somebody handed it in, before anything was decided about it.
+    """A file as it was uploaded, before any check.
 
-    `readers` may read it besides its owner; None: whoever may read what lies in its folder.
+    `readers` may read it besides its owner; None means the readers of its folder.
     """
 
     name: str
@@ -59,10 +58,10 @@ class Upload:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A file as text: normalised, with what the file says about itself.
+    """A parsed file: its normalised text and its metadata.
 
-    `pages` are in the order of the text; empty where nothing is known of where its pieces stand in the file.
-    `body_start` is where the content begins, after any front matter.
+    `pages` are in the order of the text; empty if the positions in the file are unknown. `body_start` is the offset of
+    the content after any front matter.
     """
 
     text: str
@@ -78,13 +77,13 @@ class Parsed:
 
     @property
     def page_starts(self) -> tuple[int, ...]:
-        """Where page n + 1, or the slide or sheet of that number, begins; empty where the file has none of these."""
+        """The start offsets of the pages, slides or sheets; empty if the file has none."""
         return tuple(page.start for page in self.pages if page.kind != "text")
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading and what stands under it up to the next heading; offsets into the normalised text."""
+    """A heading and the text up to the next heading; offsets refer to the normalised text."""
 
     heading_path: tuple[str, ...]
     depth: int
@@ -94,12 +93,11 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A passage of one version: `text` is exactly the normalised text's slice [start:end].
+    """A chunk of one version: `text` is exactly the slice [start:end] of the normalised text.
 
-    `header` is a table's header repeated for a part that lost it; it is never part of `text`.
-    Lines count from 1 and are the file's own; `end_line` is the line of the last character.
-    `parent` is the ordinal of the section or document this passage belongs to; `place` is where it stands in words.
-    `vectorized_text` is what was embedded, where that was worded otherwise.
+    `header` repeats the header row for a later part of a split table; it is not part of `text`. Lines count from 1 as
+    in the file; `end_line` is the line of the last character. `parent` is the ordinal of the section or document the
+    chunk belongs to; `place` describes its position in words. `vectorized_text` is the embedded text, if it differs.
     """
 
     ordinal: int
@@ -122,7 +120,7 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What is known about a document besides its text; what its uploader said wins over what the file says."""
+    """The metadata of a document; values of the uploader take precedence over values in the file."""
 
     document_id: str
     version: str
@@ -134,16 +132,19 @@ class About:
     title: str | None = None
 
     def or_else(self, parsed: Parsed) -> "About":
-        """The same, with what the file says where nobody said otherwise."""
+        """Fill values that the uploader did not give with those of the file."""
         return replace(
-            self, title=self.title or parsed.title, author=self.author or parsed.author,
-            description=self.description or parsed.description, tags=self.tags or parsed.tags,
-        )  # fmt: skip
+            self,
+            title=self.title or parsed.title,
+            author=self.author or parsed.author,
+            description=self.description or parsed.description,
+            tags=self.tags or parsed.tags,
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Enriched:
-    """What a model wrote about a passage, for its vector only."""
+    """A summary and questions that a model wrote about a chunk; used for its embedding only."""
 
     summary: str
     questions: tuple[str, ...]
@@ -159,7 +160,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Who may read a document."""
+    """The readers of a document."""
 
     owner: str
     users: tuple[str, ...] = ()
@@ -169,7 +170,7 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A named thing in a folder; its bytes may change, its id never does."""
+    """A document in a folder; its content may change with each version, its id does not."""
 
     id: str
     name: str
@@ -199,9 +200,10 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A folder of the library, what it tells the model, what it is called in answers, and what lies in and below it.
+    """A folder of the library; `documents` counts those in it and below it.
 
-    `access` is who may read what lies in it; None: whoever may read what lies in the folder above.
+    `system_prompt` is added to questions about the folder, `category_label` is its name in answers. `access` are the
+    readers of its documents; None means the readers of the parent folder.
     """
 
     path: str
@@ -213,7 +215,7 @@ class Folder:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One state of a document's bytes."""
+    """One version of a document's content."""
 
     id: str
     document_id: str
@@ -227,7 +229,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class ReadRequest:
-    """What to read: a document by id or by where it came from, and which part of it."""
+    """The part of a document to read; the document is given by its id or its source URI."""
 
     document_id: str | None = None
     source_uri: str | None = None
@@ -239,7 +241,7 @@ class ReadRequest:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """Part of a document's text as `read` returns it."""
+    """A part of a document's text, as `read` returns it."""
 
     document_id: str
     version: str
@@ -253,7 +255,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What a deletion removed; `verified` means the store was asked again and found nothing."""
+    """What a removal deleted; `verified` means that a second query found nothing left."""
 
     document_id: str
     versions: int
@@ -269,7 +271,7 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """What became of one upload."""
+    """The result of one upload."""
 
     document: Document
     outcome: UploadOutcome
@@ -277,7 +279,7 @@ class Added:
 
 @dataclass(frozen=True, slots=True)
 class AddedAll:
-    """What became of many files: taken in, refused with the reason, and passed over in folders."""
+    """The result of adding many files: files added, files refused with the reason, and the number of files skipped."""
 
     added: list[Added]
     refused: list[tuple[str, PinciteError]]
@@ -286,9 +288,9 @@ class AddedAll:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far something long is: files, or whatever it is `of`, done of all, and the parts of those in hand, added up.
+    """The progress of a long operation: `done` of `total` units; `of` names the unit.
 
-    `note` is what those in hand are at, or wait for.
+    `in_hand` is the sum of the finished fractions of units in progress; `note` is their stage, or what they wait for.
     """
 
     stage: str
@@ -301,7 +303,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Which documents to list, and where to go on."""
+    """Which documents to list, and the cursor of the page."""
 
     folder: str | None = None
     status: str | None = None
@@ -314,7 +316,7 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class VersionText:
-    """One version's normalised text, as citations point into it."""
+    """The normalised text of one version, to which the offsets of citations refer."""
 
     document_id: str
     version: str
@@ -328,7 +330,7 @@ class VersionText:
 
 @dataclass(frozen=True, slots=True)
 class DocumentChange:
-    """What shall be otherwise about a document; None is left as it is."""
+    """Changes to a document; None leaves a value as it is."""
 
     title: str | None = None
     tags: tuple[str, ...] | None = None

@@ -1,4 +1,4 @@
-"""The queue as people see it: what waits, what is in hand, and how long it will take."""
+"""The job queue as users see it: waiting, running and ended jobs, and the estimated time left."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -7,18 +7,18 @@ from typing import Literal
 from pincite.core.documents.document import Failure
 
 JobState = Literal["running", "waiting", "held"]
-"""In the hands of a worker that is alive; waiting for one; or held back until somebody starts it."""
+"""Claimed by a live worker; waiting for a worker; or held back until a user starts it."""
 
-JobWish = Literal["running", "waiting", "held", "ended"]
-"""Which jobs to list: in one of these states, or gone from the queue within the last day."""
+JobFilter = Literal["running", "waiting", "held", "ended"]
+"""Which jobs to list: those in a state, or those that ended within the last day."""
 
-WAITED_FOR, LOAD = 0, 1
-"""Whose turn comes first: what somebody waits for goes before what is part of a load."""
+INTERACTIVE_PRIORITY, BULK_PRIORITY = 0, 1
+"""Priorities of jobs, lowest first: a file a user waits for is processed before files of a bulk upload."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueuedJob:
-    """One document that is not done yet; `error` is how the last try ended, `remaining_s` a guess from its progress."""
+    """A document in the queue; `error` is the last attempt's error, `remaining_s` an estimate from the progress."""
 
     id: int
     document_id: str
@@ -40,9 +40,9 @@ class QueuedJob:
 
 @dataclass(frozen=True, slots=True)
 class QueueSummary:
-    """The queue in numbers; rates are those of the last minute, None where nothing was finished in it.
+    """The queue in numbers; rates are those of the last minute, None if no job finished in it.
 
-    `stalled` are those among the waiting whose last try met a part that was down.
+    `stalled` counts the waiting jobs whose last attempt failed because a component was down.
     """
 
     running: int
@@ -56,7 +56,7 @@ class QueueSummary:
 
 @dataclass(frozen=True, slots=True)
 class EndedJob:
-    """A job that is no longer in the queue, and what became of its document; `status` is None where that is gone."""
+    """A job that left the queue, and the status of its document; None if the document was removed."""
 
     id: int
     document_id: str
@@ -66,7 +66,7 @@ class EndedJob:
 
 @dataclass(frozen=True, slots=True)
 class PastJob:
-    """A job that has ended, and how: its document is `completed`, an `error`, or was `overtaken` by a newer version."""
+    """A job that ended; `status` is `completed`, `error`, or `overtaken` (by a newer version)."""
 
     id: int
     document_id: str
@@ -83,7 +83,7 @@ class PastJob:
 
 @dataclass(frozen=True, slots=True)
 class CancelledJob:
-    """A job that was taken out of the queue; `serving` is whether an earlier indexing of its document still answers."""
+    """A cancelled job; `serving` is whether an earlier index of its document is still searched."""
 
     id: int
     document_id: str

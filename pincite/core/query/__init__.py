@@ -1,1 +1,1 @@
-"""The values of one question: question, plan, hits, prompt, answer."""
+"""The data of one question: question, plan, hits, prompt, answer."""

@@ -1,4 +1,4 @@
-"""The answer: text, sources, citations, and how far to trust it."""
+"""The answer: text, sources, citations, and measures of its reliability."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ MatchedBy = Literal["number", "title", "contains", "similar", "code"]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A passage the answer may cite, by its number."""
+    """A passage that the answer may cite by its number."""
 
     number: int
     document_id: str
@@ -44,13 +44,13 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A mark in the answer and the exact passage behind it.
+    """A citation mark in the answer and the exact passage it refers to.
 
-    `start` and `end` are offsets in the answer; `quote` is literally the text between its offsets in
-    that version's normalised text, empty where nothing was matched. `place` is where that stands in the file, in words;
-    `rects` are its lines on the page: left, top, right, bottom in points from the upper left corner. Where a model left a
-    claim uncited and code found what supports it, `text` is empty and stands at the claim's end. `reason` says why a
-    passage does not support what it is cited for.
+    `start` and `end` are offsets in the answer. `quote` is the text between its offsets in the version's normalised
+    text; empty if nothing was matched. `place` describes its position in the file in words; `rects` are its lines on
+    the page as left, top, right, bottom, in points from the upper left corner. When the model left a claim uncited and
+    code found its support, `text` is empty and `start` is the end of the claim. `reason` says why a passage does not
+    support the claim it is cited for.
     """
 
     text: str
@@ -73,7 +73,7 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Confidence:
-    """How far the answer can be relied on, and why, in words."""
+    """The confidence in the answer, and the reason in words."""
 
     score: float
     level: ConfidenceLevel
@@ -82,7 +82,7 @@ class Confidence:
 
 @dataclass(frozen=True, slots=True)
 class GroundedSentence:
-    """A sentence of the answer and how well a source supports it."""
+    """A sentence of the answer, and its support by a source."""
 
     start: int
     end: int
@@ -92,7 +92,7 @@ class GroundedSentence:
 
 @dataclass(frozen=True, slots=True)
 class Groundedness:
-    """How much of the answer stands on its sources."""
+    """The share of the answer that its sources support."""
 
     score: float
     sentences: tuple[GroundedSentence, ...] = ()
@@ -100,7 +100,7 @@ class Groundedness:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What one source says, word for word, and when that version of it was taken in; offsets are the document's."""
+    """A literal quote of one source and the date its version was uploaded; offsets refer to the document."""
 
     source: int
     document_id: str
@@ -114,7 +114,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Statements about one subject that cannot all be true."""
+    """Contradictory statements about one subject."""
 
     subject: str
     statements: tuple[Statement, ...]
@@ -122,7 +122,7 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class Sufficiency:
-    """Whether the evidence covers the question."""
+    """Whether the retrieved passages cover the question."""
 
     is_sufficient: bool
     coverage_score: float
@@ -133,7 +133,7 @@ class Sufficiency:
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """A document that was found for the question, cited or not."""
+    """A document with retrieved passages, cited or not."""
 
     document_id: str
     title: str
@@ -142,7 +142,7 @@ class Related:
 
 @dataclass(frozen=True, slots=True)
 class Degraded:
-    """A part that was missing, and why."""
+    """A stage that was skipped or replaced, and the reason."""
 
     stage: str
     reason: str
@@ -150,7 +150,7 @@ class Degraded:
 
 @dataclass(frozen=True, slots=True)
 class AnswerMetadata:
-    """How the answer came to be."""
+    """How the answer was made: model, token usage, durations, plan and steps."""
 
     chunks_retrieved: int
     model: str | None
@@ -167,7 +167,7 @@ class AnswerMetadata:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the caller gets."""
+    """The answer to a question, as the caller gets it."""
 
     id: str
     text: str
@@ -204,7 +204,7 @@ class FusionSettings:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """What a search returns."""
+    """The result of a search."""
 
     hits: tuple[Hit, ...]
     strategy: str

@@ -1,4 +1,4 @@
-"""What a search found: chunks with the contributions their scores are made of."""
+"""The results of a search: chunks, with the contributions to their scores."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,13 +6,14 @@ from datetime import datetime
 from typing import Literal
 
 Cause = Literal["dense", "lexical", "named", "near", "section", "document", "part", "query", "look"]
-"""What can add to a score: an engine; a title that was named; the question's words, near to each other; the section and
-the document it stands in; a further part of what it is; its place for one of several texts; its place in one of two looks."""
+"""What contributes to a score: the dense or the lexical engine; a named title; proximity of the question's words
+(`near`); the chunk's section and document; a further passage of a section or document hit (`part`); its rank for one of
+several queries; its rank in one of two search passes (`look`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class RetrievedChunk:
-    """A chunk of a served version as the store returns it; `place` is where it stands in its file, in words."""
+    """A chunk of a served version, as the store returns it; `place` describes its position in the file in words."""
 
     key: int
     id: str
@@ -48,25 +49,25 @@ class RetrievedChunk:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """How a raw score becomes a share of the fused one: `weight` × (raw − `low`) / `span`."""
+    """Converts a raw score into its share of the fused score: `weight` × (raw − `low`) / `span`."""
 
     weight: float
     low: float
     span: float
 
     def share(self, raw: float) -> float:
-        """What a raw score adds."""
+        """Return the share of a raw score."""
         return self.weight * (raw - self.low) / self.span
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreContribution:
-    """Something that gave a chunk its score: an engine that ranked it, or a title that was named.
+    """One contribution to a chunk's score, such as a search engine or a named title.
 
-    `raw` is the engine's score, or that of the passage that named the title; `rank` is the chunk's place there, or that
-    passage's; it is None where the engine did not bring the chunk, or where the question named the title itself.
-    For one of several texts, `raw` is the sum of what the engines say about it, and `rank` the place by that.
-    `share` is what this adds to the fused score; by `scale`, or, where there is none, by rank and `weight`.
+    `raw` and `rank` are the chunk's score and rank in the engine, or those of the passage that named the title. `rank`
+    is None if the engine did not retrieve the chunk, or if the question itself named the title. For one of several
+    queries, `raw` is the sum of the engines' shares for it, and `rank` the rank by that sum. `share` is the amount
+    added to the fused score: computed with `scale` or, without one, from the rank and `weight`.
     """
 
     via: Cause
@@ -78,18 +79,18 @@ class ScoreContribution:
     weight: float = 1.0
 
 
-def summands(placings: Sequence[ScoreContribution]) -> tuple[ScoreContribution, ...]:
-    """The placings that add up to the score: where several texts were searched, the places for each, not what made these."""
-    several = any(placing.via == "query" for placing in placings)
-    return tuple(placing for placing in placings if not several or placing.via not in ("dense", "lexical"))
+def summands(contributions: Sequence[ScoreContribution]) -> tuple[ScoreContribution, ...]:
+    """Return the contributions that add up to the score: with several queries, those per query, not per engine."""
+    several = any(one.via == "query" for one in contributions)
+    return tuple(one for one in contributions if not several or one.via not in ("dense", "lexical"))
 
 
 @dataclass(frozen=True, slots=True)
 class Adjustment:
-    """What moved a score after fusion and reranking: from `before` to `score`.
+    """A change of a score after fusion and reranking, from `before` to `score`.
 
-    A penalty takes `amount` of the score's size from it. Spreading (`mmr`) makes it `scale`'s share of it less
-    (1 − `scale.weight`) × `amount`, which is the likeness to a passage that stands above.
+    A penalty subtracts `amount` times the score's absolute value. Diversification (`mmr`) sets the score to the share
+    by `scale` minus (1 − `scale.weight`) × `amount`; `amount` is the similarity to a higher-ranked passage.
     """
 
     stage: Literal["penalty", "mmr"]
@@ -101,7 +102,7 @@ class Adjustment:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A chunk that was found, with every score that led to it; `also_in` are chunks that say the same."""
+    """A retrieved chunk with all its scores; `also_in` are its removed duplicates."""
 
     chunk: RetrievedChunk
     score: float
@@ -116,7 +117,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The hits an answer will stand on, best first, and how well they cover the question."""
+    """The hits that an answer is based on, best first, and their coverage of the question."""
 
     hits: tuple[Hit, ...]
     coverage: float

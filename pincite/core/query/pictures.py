@@ -1,4 +1,4 @@
-"""Pictures that come with a question: taken from data URLs, sniffed and measured; never fetched from anywhere."""
+"""Pictures of a question: decoded from data URLs and checked by their bytes; nothing is fetched."""
 
 import base64
 import binascii
@@ -9,24 +9,27 @@ from dataclasses import dataclass, field
 
 from pincite.errors import Invalid, TooLarge, Unsupported
 
-MOST = 8
-"""Pictures of one question."""
-MOST_BYTES = 10 * 1024 * 1024
-"""Bytes of one picture."""
-MOST_ALTOGETHER = 24 * 1024 * 1024
-MOST_PIXELS = 50_000_000
-LONGEST_SIDE = 16_384
+MAX_PICTURES = 8
+"""Maximum pictures of one question."""
+MAX_PICTURE_BYTES = 10 * 1024 * 1024
+"""Maximum bytes of one picture."""
+MAX_TOTAL_BYTES = 24 * 1024 * 1024
+"""Maximum bytes of all pictures of a question."""
+MAX_PIXELS = 50_000_000
+"""Maximum pixels of one picture."""
+MAX_SIDE_PIXELS = 16_384
+"""Maximum width or height of a picture, in pixels."""
 
 _DATA_URL = re.compile(r"data:(?P<mime>[\w.+/-]{1,100})?(?P<more>(?:;[\w.+=/-]{1,100})*?);base64,", re.IGNORECASE)
-_SEGMENTS = frozenset({*range(0xC0, 0xD0)}) - {0xC4, 0xC8, 0xCC}
-"""Markers of a JPEG after which its size stands."""
+_SIZE_MARKERS = frozenset({*range(0xC0, 0xD0)}) - {0xC4, 0xC8, 0xCC}
+"""The JPEG markers of segments that hold the picture size."""
 
 Size = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture: its type by its bytes, the bytes, and its size in pixels as its header says."""
+    """A picture: its bytes, the MIME type detected from them, and the size in pixels from its header."""
 
     mime: str
     data: bytes = field(repr=False)
@@ -35,7 +38,7 @@ class Picture:
 
     @property
     def base64(self) -> str:
-        """The bytes as text."""
+        """The bytes in base64."""
         return base64.b64encode(self.data).decode()
 
     @property
@@ -44,47 +47,48 @@ class Picture:
         return f"data:{self.mime};base64,{self.base64}"
 
 
-def pictures_of(urls: Sequence[str]) -> tuple[Picture, ...]:
-    """The pictures of data URLs, each checked, and all of them together."""
-    if len(urls) > MOST:
-        raise Invalid(f"{len(urls)} images are too many; send at most {MOST}", code="too_many_images")
-    pictures = tuple(from_url(url, f"image {number}") for number, url in enumerate(urls, start=1))
-    if (size := sum(len(picture.data) for picture in pictures)) > MOST_ALTOGETHER:
-        raise TooLarge(f"the images have {size:,} bytes together; at most {MOST_ALTOGETHER:,} are taken")
+def read_pictures(urls: Sequence[str]) -> tuple[Picture, ...]:
+    """Decode and check the pictures of data URLs."""
+    if len(urls) > MAX_PICTURES:
+        raise Invalid(f"there are {len(urls)} images; send at most {MAX_PICTURES}", code="too_many_images")
+    pictures = tuple(picture_from_url(url, f"image {number}") for number, url in enumerate(urls, start=1))
+    if (size := sum(len(picture.data) for picture in pictures)) > MAX_TOTAL_BYTES:
+        raise TooLarge(f"the images have {size:,} bytes in total; at most {MAX_TOTAL_BYTES:,} are accepted")
     return pictures
 
 
-def from_url(url: str, which: str = "the image") -> Picture:
-    """The picture in a data URL; an address is refused, for nothing is fetched."""
+def picture_from_url(url: str, which: str = "the image") -> Picture:
+    """Decode a picture from a data URL; other URLs are refused, since nothing is fetched."""
     found = _DATA_URL.match(url[:400])
     if found is None:
         raise Invalid(
-            f"{which} must be a data URL, such as data:image/png;base64,…: nothing is fetched", code="not_a_data_url"
+            f"{which} must be a data URL, such as data:image/png;base64,…; other URLs are not fetched",
+            code="not_a_data_url",
         )
-    if (len(url) - found.end()) * 3 // 4 > MOST_BYTES + 3:
-        raise TooLarge(f"{which} has more than {MOST_BYTES:,} bytes")
+    if (len(url) - found.end()) * 3 // 4 > MAX_PICTURE_BYTES + 3:
+        raise TooLarge(f"{which} has more than {MAX_PICTURE_BYTES:,} bytes")
     try:
         data = base64.b64decode(url[found.end() :], validate=True)
     except (binascii.Error, ValueError):
-        raise Invalid(f"{which} is no proper base64", code="not_a_data_url") from None
-    return picture_of(data, which)
+        raise Invalid(f"{which} is not valid base64", code="not_a_data_url") from None
+    return picture_from_bytes(data, which)
 
 
-def picture_of(data: bytes, which: str = "the image") -> Picture:
-    """The picture that these bytes are, whatever they were said to be."""
-    if len(data) > MOST_BYTES:
-        raise TooLarge(f"{which} has {len(data):,} bytes; at most {MOST_BYTES:,} are taken")
+def picture_from_bytes(data: bytes, which: str = "the image") -> Picture:
+    """Detect and check a picture by its bytes, whatever MIME type was declared."""
+    if len(data) > MAX_PICTURE_BYTES:
+        raise TooLarge(f"{which} has {len(data):,} bytes; at most {MAX_PICTURE_BYTES:,} are accepted")
     kind = next((kind for mark, kind in _KINDS.items() if data.startswith(mark)), None)
     if kind is None or (kind == "image/webp" and data[8:12] != b"WEBP"):
-        raise Unsupported(f"{which} is no PNG, JPEG, WebP or GIF")
+        raise Unsupported(f"{which} is not a PNG, JPEG, WebP or GIF")
     try:
         width, height = _SIZES[kind](data)
     except (struct.error, StopIteration, IndexError, ValueError):
         raise Unsupported(f"{which} is broken: its size cannot be read") from None
-    if not (width and height) or max(width, height) > LONGEST_SIDE or width * height > MOST_PIXELS:
+    if not (width and height) or max(width, height) > MAX_SIDE_PIXELS or width * height > MAX_PIXELS:
         raise TooLarge(
-            f"{which} has {width} × {height} pixels; at most {MOST_PIXELS // 1_000_000} million are taken, "
-            f"{LONGEST_SIDE:,} on a side"
+            f"{which} has {width} × {height} pixels; at most {MAX_PIXELS // 1_000_000} million are accepted, "
+            f"{MAX_SIDE_PIXELS:,} on a side"
         )
     return Picture(kind, data, width, height)
 
@@ -108,13 +112,13 @@ def _jpeg(data: bytes) -> Size:
 
 
 def _frames(data: bytes) -> Iterator[int]:
-    """Where a JPEG tells its size: its segments are walked through, for a preview in one of them has a size of its own."""
+    """Yield the offset of a JPEG's size segment; segments are skipped by length, since one may embed a preview JPEG."""
     at = 2
     while at + 4 <= len(data):
         if data[at] != 0xFF:
             return
         marker = data[at + 1]
-        if marker in _SEGMENTS:
+        if marker in _SIZE_MARKERS:
             yield at
             return
         if marker == 0xFF:

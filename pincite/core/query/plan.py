@@ -1,4 +1,4 @@
-"""What was understood of a question, and how it is searched."""
+"""The analysis of a question, and the plan of its search."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -19,7 +19,7 @@ EntityKind = Literal["name", "quoted", "code", "date", "number"]
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """Something a question names outright."""
+    """A named entity of a question."""
 
     text: str
     kind: EntityKind
@@ -27,7 +27,7 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """What would serve a question of its kind: so many times the usual passages, diverse ones, reasoning, the graph."""
+    """Recommended options for a type of question; `breadth` multiplies the usual number of passages."""
 
     breadth: float = 1.0
     mmr: bool = False
@@ -38,9 +38,9 @@ class Hints:
 
 @dataclass(frozen=True, slots=True)
 class QuestionAnalysis:
-    """What a question says about itself: the answer it wants, its type, each with a confidence, and whom it names.
+    """The analysis of a question: intent and type, each with a confidence, and the named entities.
 
-    `levels` are those that would serve it best: 0 documents, 1 sections, 2 passages.
+    `levels` are the chunk levels that fit it best: 0 documents, 1 sections, 2 passages.
     """
 
     intent: Intent = "FACTUAL"
@@ -55,7 +55,7 @@ class QuestionAnalysis:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """One look-up to run: a text, the engine to run it with, and how much it counts."""
+    """One search to run: a query text, the engine, and the weight of its results."""
 
     text: str
     via: Via
@@ -65,11 +65,11 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What was decided to do about a question.
+    """How a question is searched.
 
-    `extra` are texts searched beside it: its parts, and what a model made of it. `levels` are those of the results; `reads`
-    is the least a second stage looks at, `rerank_top` what a reranker sees where that is not as the settings say.
-    `reasons` are in words, none of them the question's.
+    `extra` are additional queries: parts of the question, and rewrites by a model. `levels` are the chunk levels of the
+    results. `reads` is the minimum number of candidates for the second stage; `rerank_top` overrides the setting for
+    the number of reranked passages. `reasons` explain the plan in words, without the question's own words.
     """
 
     question: Question
@@ -88,21 +88,21 @@ class Plan:
 
     @property
     def intent(self) -> Intent:
-        """The kind of answer that is wanted."""
+        """The intent of the question."""
         return self.analysis.intent
 
     @property
     def queries(self) -> tuple[str, ...]:
-        """What passages are judged by, the main text first."""
+        """The queries that passages are ranked by, the main query first."""
         return (self.text, *self.question.also)
 
     @property
     def searched(self) -> tuple[str, ...]:
-        """The texts that are searched, by number; beside a guess also what was really asked."""
+        """All searched queries, by number; with a guessed rewrite, the original question too."""
         asked = (self.question.text,) if self.question.guessed and self.text != self.question.text else ()
         return (*self.queries, *asked, *self.extra)
 
     @property
     def many(self) -> bool:
-        """Whether the rankings of several texts are joined by rank."""
+        """Whether the rankings of several queries are fused by rank."""
         return self.question.many or bool(self.question.also or self.extra)

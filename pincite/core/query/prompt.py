@@ -1,4 +1,4 @@
-"""What a model is given and what it writes."""
+"""The prompt of a language model, and the draft it writes."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -11,7 +11,7 @@ from pincite.core.query.tools import Tool, ToolCall
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message of a prompt; an assistant's may call tools, and a tool's answers the call of that id."""
+    """One message of a prompt; `calls` are tool calls of the assistant, `answers` the call of a tool's reply."""
 
     role: Literal["system", "user", "assistant", "tool"]
     content: str
@@ -22,7 +22,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """Exactly what the model is shown; source N of the text is `sources[N - 1]`. `tools` are those it may call.
+    """The complete prompt; source N in its text is `sources[N - 1]`. `tools` are the tools the model may call.
 
     `reordered` are the same messages with the passages in other orders, for further drafts.
     """
@@ -38,19 +38,19 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens a model counted."""
+    """The token usage that a model reported."""
 
     prompt_tokens: int
     completion_tokens: int
 
     def __add__(self, other: "Usage") -> "Usage":
-        """What both cost."""
+        """The sum of both."""
         return Usage(self.prompt_tokens + other.prompt_tokens, self.completion_tokens + other.completion_tokens)
 
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A passage an answerer chose itself: source number, offsets in that chunk's text, and its mark in the draft."""
+    """A quote chosen by the extractive model: source, offsets in the chunk's text, and its mark in the draft."""
 
     source: int
     start: int
@@ -61,11 +61,10 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class StreamPart:
-    """A part of what a model writes: text, and at the end why it stopped, who it was and what it cost.
+    """A part of a streamed completion; the last part has the finish reason, the model and the token usage.
 
-    `note` is what the reader should know about how it came to be written, such as that another model stepped in.
-    `thought` is what it says to itself before it answers, which is no part of the answer.
-    `calls` are the tools it wants to be called, whole.
+    `note` is a notice for the reader, such as that the fallback model answered. `thought` is reasoning text, which is
+    not part of the answer. `calls` are complete tool calls.
     """
 
     text: str = ""
@@ -80,9 +79,9 @@ class StreamPart:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What the model wrote, before anyone checked it; `warnings` say what of it was held back.
+    """The model's text before its citations are checked; `warnings` name the parts that were withheld.
 
-    `agreement` is the share of its statements that other drafts of the same answer make as well, where there were any.
+    `agreement` is the share of its statements that other drafts of the same answer contain too; None without others.
     """
 
     text: str

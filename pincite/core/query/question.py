@@ -1,4 +1,4 @@
-"""The question as asked, with its filters and its conversation."""
+"""The question as asked, with its filters, options and conversation."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,18 +10,18 @@ Strategy = Literal["hybrid", "dense_only", "lexical_only", "fusion", "two_stage"
 
 
 EffortLevel = Literal["basic", "standard", "enhanced", "maximum"]
-"""How much is done for an answer."""
+"""How much work is spent on an answer."""
 
 
 Mode = Literal["chat", "general", "agent", "vision"]
-"""From the documents; without them; looked up step by step; with pictures."""
+"""Answer from the documents; without them; step by step with tools; with pictures."""
 
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What part of the library a question is about, and as it was when; applied inside the search.
+    """Restricts a question to a part of the library, and to a point in time; applied inside the search.
 
-    A document must have all of the `tags`. `index` is the signature of one that stands beside the one searched.
+    A document must have all `tags`. `index` is the signature of another index than the one in service.
     """
 
     folder: str | None = None
@@ -33,7 +33,7 @@ class Filters:
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How a model should write, where the caller has a wish."""
+    """Sampling options of the caller; None leaves an option at its default."""
 
     model: str | None = None
     temperature: float | None = None
@@ -43,14 +43,14 @@ class Sampling:
     system_prompt: str | None = None
     top_k: int | None = None
     thinking: int | None = None
-    """Tokens to think with before the answer, where the model can; None asks for no thinking."""
+    """Token budget for reasoning before the answer, if the model supports it; None disables reasoning."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One exchange of a conversation: what was asked, what that means on its own, and the answer's words.
+    """One exchange of a conversation: the question, its standalone form, and the answer's text.
 
-    An answer that was cut, or whose documents were removed since, is empty: only the question is remembered.
+    `answer` is empty if the answer was cut off or its documents were removed since.
     """
 
     question: str
@@ -60,15 +60,14 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What the caller asked: one text, or up to five to be searched together and fused by rank.
+    """A question: one text, or up to five texts (`also`) that are searched together and fused by rank.
 
-    `conversation` is what was said before, oldest first, where the caller keeps it; `session_id` names one kept here.
-    `standalone` is what the text means without that conversation, where it cannot be understood alone; `corrected`
-    is what is searched instead where words were misspelt; where either is `guessed`, the text is searched for as well.
-    `levels` are those wanted: 0 documents, 1 sections, 2 passages. `retrieve` says whether to look into the documents,
-    where the caller wishes to decide that. `changes` are settings by dotted key that this request has its own value for.
-    `fresh` asks for an answer that is made now, whatever was answered before. `intelligence_level` is how much shall be
-    done for the answer, where that is not as the settings say. `pictures` go with the mode `vision`.
+    `conversation` holds the earlier exchanges, oldest first, if the caller stores them; `session_id` names a stored
+    session. `standalone` is the follow-up question rewritten to be understood alone; `corrected` is the text with its
+    spelling corrected. If either is `guessed`, the original text is searched too. `levels` are the wanted chunk levels:
+    0 documents, 1 sections, 2 passages. `retrieve` forces or forbids retrieval. `changes` are settings of this request
+    by dotted key. `fresh` bypasses the cache. `intelligence_level` overrides the setting. `pictures` go with the mode
+    `vision`.
     """
 
     text: str
@@ -95,6 +94,6 @@ class Question:
     pictures: tuple[Picture, ...] = ()
 
     @property
-    def meant(self) -> str:
-        """What is searched: the text, made whole and corrected where it had to be."""
+    def search_text(self) -> str:
+        """The text to search: corrected, standalone or original, in this order."""
         return self.corrected or self.standalone or self.text

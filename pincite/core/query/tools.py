@@ -1,4 +1,4 @@
-"""Tools: what a model may call, the calls it makes, and what a step of looking things up was."""
+"""Tools that a model may call, its tool calls, and the steps of an agent."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """Something a model may call: its name, what it is for, and its arguments as a JSON schema."""
+    """A tool: its name, its description, and its parameters as a JSON schema."""
 
     name: str
     description: str
@@ -16,7 +16,7 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call that a model makes; `arguments` are as it wrote them, unread: they may be anything."""
+    """A tool call of a model; `arguments` is its raw text and may be invalid JSON."""
 
     id: str
     name: str
@@ -25,9 +25,9 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step of an answer that was looked up in several: the tool, what it was asked for, what came of it in short.
+    """One step of an agent: the tool, its arguments, and a short summary of the result.
 
-    `sources` are the numbers of the passages it brought; `thought` is what the model said about it, if anything.
+    `sources` are the numbers of the passages it retrieved; `thought` is the model's comment on the step, if any.
     """
 
     number: int
@@ -41,7 +41,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Abilities:
-    """What a model can do besides writing; None where nobody knows."""
+    """The capabilities of a model; None means unknown."""
 
     tools: bool | None = None
     vision: bool | None = None

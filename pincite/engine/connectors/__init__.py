@@ -1,1 +1,1 @@
-"""Documents from elsewhere: synchronised folders, web pages, the samples."""
+"""Sources of documents: synchronised folders, web pages, and the samples."""

@@ -1,4 +1,4 @@
-"""Keeping documents in step with a folder: changed files are updated, removed ones removed, renamed ones moved."""
+"""Synchronise documents with a folder: add and update changed files, remove deleted files, move renamed files."""
 
 import asyncio
 import hashlib
@@ -17,20 +17,19 @@ from pincite.store.documents.watched_files import WatchedFile, WatchedFiles
 
 log = logging.getLogger(__name__)
 
-LOOK_S = 1.0
-"""How often a folder is looked at, at most; a change is taken in when a second look finds it as it was."""
-EASE = 100
-"""A look that takes long is followed by a pause so many times as long, so that watching costs a hundredth of a core."""
-
-SELDOM_S = 10.0
-"""The longest such pause."""
+SCAN_S = 1.0
+"""Minimum seconds between two scans of a folder; a change is synchronised when two scans in a row find it."""
+SCAN_PAUSE_FACTOR = 100
+"""The pause after a scan is this many times the scan's duration, so that watching uses a hundredth of a core."""
+MAX_SCAN_PAUSE_S = 10.0
+"""Maximum seconds between two scans."""
 
 Report = Callable[[Progress], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What became of a folder's files since the last time, by their paths below it."""
+    """The synchronised changes of a folder, by the files' relative paths; `moved` maps new paths to old ones."""
 
     added: Mapping[str, Added] = field(default_factory=dict)
     moved: Mapping[str, str] = field(default_factory=dict)
@@ -40,130 +39,134 @@ class Changes:
 
     @property
     def any(self) -> bool:
-        """Whether something happened."""
+        """Whether there is any change."""
         new = any(one.outcome != "unchanged" for one in self.added.values())
         return new or bool(self.moved or self.removed or self.refused or self.kept)
 
 
 class FolderSync:
-    """Keeps the documents that came from one folder in step with it; those that did not are left alone."""
+    """Synchronises the documents that came from one folder; other documents are not touched."""
 
     def __init__(self, pincite: AsyncPincite, root: WatchedFolder, *, keep_removed: bool = False) -> None:
         self._pincite = pincite
         self._root = root
         self._keep_removed = keep_removed
-        self._origins = WatchedFiles(pincite.services.database, pincite.services.blobs.place)
+        self._watched_files = WatchedFiles(pincite.services.database, pincite.services.blobs.place)
         self._identity = root.identity()
-        self._taken: dict[str, Stamp] = {}
-        self._unsteady: dict[str, Stamp | None] = {}
+        self._synced: dict[str, Stamp] = {}
+        self._pending: dict[str, Stamp | None] = {}
 
-    async def begin(self, report: Report | None = None) -> Changes:
-        """Compare the whole folder with what the library has: what changed while nobody watched."""
+    async def sync_all(self, report: Report | None = None) -> Changes:
+        """Synchronise all changes since the folder was last watched."""
         tree, scope = await asyncio.to_thread(self._root.snapshot), await self._pincite.scope()
-        known = await self._origins.below(scope, self._name)
+        known = await self._watched_files.below(scope, self._name)
         if known and not tree.files:
             log.warning("%s is empty; its %d documents are kept: remove them yourself", self._name, len(known))
             return Changes(kept=tuple(known))
         gone = [path for path in known if path not in tree.files and tree.covers(path)]
-        return await self._take(scope, list(tree.files), gone, tree, report)
+        return await self._apply(scope, list(tree.files), gone, tree, report)
 
-    async def step(self) -> Changes:
-        """Look again, and take in what is as the look before found it; the rest is still being written."""
+    async def sync_changes(self) -> Changes:
+        """Scan the folder, and synchronise changes that the scan before found too; other files may be incomplete."""
         try:
             tree, identity = await asyncio.to_thread(self._root.snapshot), self._root.identity()
         except OSError as error:
-            log.warning("%s cannot be looked at (%s); its documents are kept", self._name, error.strerror)
+            log.warning("%s cannot be scanned (%s); its documents are kept", self._name, error.strerror)
             return Changes()
         if identity != self._identity:
             log.warning("%s is another folder than before; its documents are kept as they are", self._name)
             return Changes()
-        changed: dict[str, Stamp | None] = {p: s for p, s in tree.files.items() if self._taken.get(p) != s}
-        changed |= {path: None for path in self._taken if path not in tree.files and tree.covers(path)}
-        steady = {path: stamp for path, stamp in changed.items() if self._unsteady.get(path, ()) == stamp}
-        self._unsteady = changed
-        if not steady:
+        changed: dict[str, Stamp | None] = {p: s for p, s in tree.files.items() if self._synced.get(p) != s}
+        changed |= {path: None for path in self._synced if path not in tree.files and tree.covers(path)}
+        stable = {path: stamp for path, stamp in changed.items() if self._pending.get(path, ()) == stamp}
+        self._pending = changed
+        if not stable:
             return Changes()
-        present = [path for path, stamp in steady.items() if stamp is not None]
-        gone = [path for path, stamp in steady.items() if stamp is None]
-        return await self._take(await self._pincite.scope(), present, gone, tree, None)
+        present = [path for path, stamp in stable.items() if stamp is not None]
+        gone = [path for path, stamp in stable.items() if stamp is None]
+        return await self._apply(await self._pincite.scope(), present, gone, tree, None)
 
-    async def watch(self, tell: Callable[[Changes], None]) -> None:
-        """Go on until cancelled; a part that is down is waited for."""
+    async def watch(self, report: Callable[[Changes], None]) -> None:
+        """Synchronise changes until cancelled; while a component is down, retry."""
         while True:
-            begun = time.monotonic()
+            started = time.monotonic()
             try:
-                changes = await self.step()
+                changes = await self.sync_changes()
             except (Unavailable, BadRequest) as error:
-                log.warning("the folder is looked at again shortly: %s", error)
+                log.warning("the synchronisation failed and is retried shortly: %s", error)
             else:
                 if changes.any:
-                    tell(changes)
-                    begun = time.monotonic()  # only looking is to be cheap
-            await asyncio.sleep(min(max(LOOK_S, EASE * (time.monotonic() - begun)), SELDOM_S))
+                    report(changes)
+                    started = time.monotonic()  # only the time of a scan lengthens the pause
+            await asyncio.sleep(min(max(SCAN_S, SCAN_PAUSE_FACTOR * (time.monotonic() - started)), MAX_SCAN_PAUSE_S))
 
     @property
     def _name(self) -> str:
         return str(self._root.path)
 
-    async def _take(
+    async def _apply(
         self, scope: Scope, present: list[str], gone: list[str], tree: FolderSnapshot, report: Report | None
     ) -> Changes:
-        known = await self._origins.below(scope, self._name)
+        known = await self._watched_files.below(scope, self._name)
         moved = await self._move(scope, [path for path in present if path not in known], gone, known)
         added, refused = await self._add([path for path in present if path not in moved], report)
-        left = [path for path in gone if path in known and path not in moved.values()]
-        removed = {} if self._keep_removed else await self._remove(left, known)
-        self._taken |= {path: tree.files[path] for path in present}
+        deleted = [path for path in gone if path in known and path not in moved.values()]
+        removed = {} if self._keep_removed else await self._remove(deleted, known)
+        self._synced |= {path: tree.files[path] for path in present}
         for path in gone:
-            self._taken.pop(path, None)
-        return Changes(added, moved, removed, refused, tuple(left) if self._keep_removed else ())
+            self._synced.pop(path, None)
+        return Changes(added, moved, removed, refused, tuple(deleted) if self._keep_removed else ())
 
     async def _move(
-        self, scope: Scope, fresh: Iterable[str], gone: Iterable[str], known: Mapping[str, WatchedFile]
+        self, scope: Scope, new_paths: Iterable[str], gone: Iterable[str], known: Mapping[str, WatchedFile]
     ) -> dict[str, str]:
-        """Files that lie under another name now, with the name before: their documents go there and keep their ids."""
+        """Move the documents of renamed files, which keep their ids; return new paths → old paths."""
         lost = {path: known[path].checksum for path in gone if path in known}
         moved: dict[str, str] = {}
-        for path in fresh if lost else ():
+        for path in new_paths if lost else ():
             checksum = await asyncio.to_thread(self._checksum, path)
             same = [old for old, was in lost.items() if was == checksum]
             old = next(
                 (old for old in same if old.rpartition("/")[2] == path.rpartition("/")[2]), same[0] if same else ""
             )
-            if old and await self._refiled(scope, known[old].document_id, path):
+            if old and await self._move_document(scope, known[old].document_id, path):
                 moved[path] = old
                 del lost[old]
         if moved:
-            await self._origins.record(scope, self._name, {new: known[old].document_id for new, old in moved.items()})
+            await self._watched_files.record(
+                scope, self._name, {new: known[old].document_id for new, old in moved.items()}
+            )
         return moved
 
-    async def _refiled(self, scope: Scope, document_id: str, path: str) -> bool:
+    async def _move_document(self, scope: Scope, document_id: str, path: str) -> bool:
         file = self._root.file(path)
         try:
             await self._pincite.services.editor.update(
                 scope, document_id, DocumentChange(folder=file.folder, name=file.name)
             )
-        except (Conflict, NotFound):  # another document has that name: then it is a new version of that one
+        except (Conflict, NotFound):  # another document has that name: the file becomes its new version
             return False
         return True
 
     def _checksum(self, path: str) -> str:
         try:
             return hashlib.sha256((self._root.path / path).read_bytes()).hexdigest()
-        except OSError:  # gone again, or not for us: whoever adds it will say so
+        except OSError:  # deleted again or unreadable: `_add` reports it
             return ""
 
     async def _add(
         self, paths: Iterable[str], report: Report | None
     ) -> tuple[dict[str, Added], dict[str, PinciteError]]:
-        by_place = {(file.folder, file.name): path for path in paths for file in [self._root.file(path)]}
-        files = [self._root.file(path) for path in by_place.values()]
+        by_target = {(file.folder, file.name): path for path in paths for file in [self._root.file(path)]}
+        files = [self._root.file(path) for path in by_target.values()]
         result = await self._pincite.add_all(Collected(files, [], 0), report=report)
-        added = {by_place[one.document.folder, one.document.name]: one for one in result.added}
-        scope = await self._pincite.scope()  # the first of a folder may have made a realm for its readers
-        await self._origins.record(scope, self._name, {path: one.document.id for path, one in added.items()})
-        below = {str(self._root.path / path): path for path in by_place.values()}
-        refused = {below[full]: error for full, error in result.refused if (self._root.path / below[full]).exists()}
+        added = {by_target[one.document.folder, one.document.name]: one for one in result.added}
+        scope = await self._pincite.scope()  # the first document of a folder may have created a realm
+        await self._watched_files.record(scope, self._name, {path: one.document.id for path, one in added.items()})
+        relative = {str(self._root.path / path): path for path in by_target.values()}
+        refused = {
+            relative[full]: error for full, error in result.refused if (self._root.path / relative[full]).exists()
+        }
         return added, refused
 
     async def _remove(self, paths: Iterable[str], known: Mapping[str, WatchedFile]) -> dict[str, Receipt]:
@@ -171,6 +174,6 @@ class FolderSync:
         for path in paths:
             try:
                 removed[path] = await self._pincite.remove(known[path].document_id)
-            except NotFound:  # somebody else removed it
+            except NotFound:  # it was removed meanwhile
                 continue
         return removed

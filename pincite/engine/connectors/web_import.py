@@ -1,4 +1,4 @@
-"""Documents from the web: pages and whole sitemaps fetched, named, and taken in like files."""
+"""Import documents from the web: fetch pages and sitemaps, and upload the pages like files."""
 
 import codecs
 import hashlib
@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 from pincite.core.accounts.access import LOCAL, Caller
 from pincite.core.documents.document import Added, AddedAll, Progress, Upload
-from pincite.core.documents.jobs import LOAD, WAITED_FOR
+from pincite.core.documents.jobs import BULK_PRIORITY, INTERACTIVE_PRIORITY
 from pincite.engine.app import AsyncPincite
 from pincite.errors import BadRequest, DataFolderError, Invalid, PinciteError, ProviderError, Unreadable
 from pincite.ingest.accept.accept import MAX_FOLDER_CHARS
@@ -23,24 +23,25 @@ from pincite.text.charset import decode
 from pincite.text.sentences import storable
 
 MAX_SITEMAPS = 50
-"""Sitemaps that an index of sitemaps may lead to."""
+"""Maximum sitemaps of a sitemap index."""
 
 _MB = 1024 * 1024
-_LONGEST = 120
-_UNSPEAKING = ("", "application/octet-stream", "binary/octet-stream", "text/plain")
-"""MIME types of servers that do not know what they have: the name tells it."""
-_WEB = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+_MAX_NAME_CHARS = 120
+"""Maximum characters of one part of a folder or name."""
+_GENERIC_MIME_TYPES = ("", "application/octet-stream", "binary/octet-stream", "text/plain")
+"""MIME types that say nothing about the content; the file extension decides then."""
+_URL_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 
 Report = Callable[[Progress], None]
 
 
 def is_address(text: str) -> bool:
-    """Whether somebody means a place on the web, rather than a file."""
-    return _WEB.match(text) is not None
+    """Whether a text is a URL rather than a file path."""
+    return _URL_SCHEME.match(text) is not None
 
 
 class WebImporter:
-    """Takes documents in from the web for one person."""
+    """Imports documents from the web for one user."""
 
     def __init__(self, pincite: AsyncPincite, caller: Caller = LOCAL) -> None:
         self._pincite = pincite
@@ -48,51 +49,59 @@ class WebImporter:
         self._fetches = Fetches(pincite.services.database)
 
     async def add(self, upload: Upload, *, start: bool = True) -> Added:
-        """Take in the page that an upload without bytes names as its source; it is processed in the background."""
+        """Fetch and upload the page at the source URI of an upload; it is processed in the background."""
         fetched, known = await self._fetch(upload.source_uri or "")
         if self._sitemap(fetched) is not None:
             raise Invalid("this is a sitemap, not a page; add it on the command line: pincite add URL", code="sitemap")
-        return await self._take(upload, fetched, known, start=start)
+        return await self._upload(upload, fetched, known, start=start)
 
     async def add_all(self, urls: Sequence[str], folder: str = "", report: Report = lambda _: None) -> AddedAll:
-        """Take in pages, and the pages of sitemaps, and wait until all are processed; `report` hears how far it is."""
+        """Add pages and the pages of sitemaps, wait until all are processed; `report` is called with the progress."""
         added: list[Added] = []
         refused: list[tuple[str, PinciteError]] = []
-        tour = _Tour(urls, self._pincite.settings.web.max_pages)
-        for number, wanted in enumerate(tour.stops, start=1):  # which grow while they are visited
+        fetch_list = _FetchList(urls, self._pincite.settings.web.max_pages)
+        for number, target in enumerate(fetch_list.targets, start=1):  # sitemaps add targets during the loop
             try:
-                fetched, known = await self._fetch(wanted.url)
-                if not wanted.is_page and (sitemap := self._sitemap(fetched)):
-                    tour.take(sitemap, fetched.address)
+                fetched, known = await self._fetch(target.url)
+                if not target.is_page and (sitemap := self._sitemap(fetched)):
+                    fetch_list.add_sitemap(sitemap, fetched.address)
                 else:
-                    page = Upload("", b"", folder, wanted.url)
-                    added.append(await self._take(page, fetched, known, priority=tour.priority))
+                    page = Upload("", b"", folder, target.url)
+                    added.append(await self._upload(page, fetched, known, priority=fetch_list.priority))
             except (BadRequest, ProviderError, Unreadable, DataFolderError) as error:
-                refused.append((wanted.url, error))
-            report(Progress("fetching", number, len(tour.stops), 0.0, of="page"))
-        ended = await self._pincite.documents.settle(added, caller=self._caller, priority=tour.priority, report=report)
-        return AddedAll(ended, refused, tour.skipped)
+                refused.append((target.url, error))
+            report(Progress("fetching", number, len(fetch_list.targets), 0.0, of="page"))
+        ended = await self._pincite.documents.wait_for_added(
+            added, caller=self._caller, priority=fetch_list.priority, report=report
+        )
+        return AddedAll(ended, refused, fetch_list.skipped)
 
     async def _fetch(self, url: str) -> tuple[Fetched, Fetch | None]:
-        """The page at an address, and what is known of it; nothing is sent again that has not changed."""
+        """Fetch a page with a conditional request; return it, and the record of its last fetch."""
         known = await self._fetches.known(await self._pincite.scope(self._caller), url)
         stamp = Stamp(known.etag, known.modified) if known else Stamp()
         return await self._pincite.services.web.get(url, stamp), known
 
-    async def _take(
-        self, upload: Upload, fetched: Fetched, known: Fetch | None, *, start: bool = True, priority: int = WAITED_FOR
+    async def _upload(
+        self,
+        upload: Upload,
+        fetched: Fetched,
+        known: Fetch | None,
+        *,
+        start: bool = True,
+        priority: int = INTERACTIVE_PRIORITY,
     ) -> Added:
         pincite, url = self._pincite, upload.source_uri or ""
         if fetched.unchanged and known:
             return Added(await pincite.get(known.document_id, caller=self._caller), "unchanged")
         scope = await pincite.scope(self._caller)
-        folder, name = (known.folder, known.name) if known else place_of(fetched, upload.folder)
+        folder, name = (known.folder, known.name) if known else folder_and_name(fetched, upload.folder)
         if known is None and await self._fetches.is_taken(scope, folder, name):
-            folder, name = folder, _told_apart(name, url)
-        page = replace(upload, name=name, folder=folder, data=in_unicode(fetched))
+            name = _distinct_name(name, url)
+        page = replace(upload, name=name, folder=folder, data=to_utf8(fetched))
         added = await pincite.documents.upload(page, start=start, caller=self._caller, priority=priority)
         stamp = fetched.stamp
-        scope = await pincite.scope(self._caller)  # it may be the first of its folder's readers
+        scope = await pincite.scope(self._caller)  # the first document of a folder may have created a realm
         await self._fetches.record(scope, added.document.id, url, etag=stamp.etag, modified=stamp.modified)
         return added
 
@@ -101,29 +110,29 @@ class WebImporter:
 
 
 @dataclass(frozen=True, slots=True)
-class _Stop:
-    """An address to fetch; only one that is not known to be a page may turn out to be a sitemap."""
+class _Target:
+    """A URL to fetch; it may be a sitemap unless `is_page` is set."""
 
     url: str
     is_page: bool = False
 
 
-class _Tour:
-    """The addresses that are fetched one after the other, and how many were passed over."""
+class _FetchList:
+    """The URLs to fetch in order, and the number of URLs skipped."""
 
     def __init__(self, urls: Sequence[str], max_pages: int) -> None:
-        self.stops = [_Stop(url) for url in dict.fromkeys(urls)]
+        self.targets = [_Target(url) for url in dict.fromkeys(urls)]
         self.skipped = 0
         self._seen = set(urls)
         self._pages, self._sitemaps = max_pages, MAX_SITEMAPS
 
     @property
     def priority(self) -> int:
-        """Several at once are a load."""
-        return LOAD if len(self.stops) > 1 else WAITED_FOR
+        """The priority of the jobs: bulk for several pages."""
+        return BULK_PRIORITY if len(self.targets) > 1 else INTERACTIVE_PRIORITY
 
-    def take(self, sitemap: Sitemap, at: Address) -> None:
-        """Visit what a sitemap names, as far as it is on the same host and there is room."""
+    def add_sitemap(self, sitemap: Sitemap, at: Address) -> None:
+        """Add the URLs of a sitemap that are on its host, up to the limits."""
         own = [url for url in sitemap.addresses if url not in self._seen and _host(url) == at.host]
         kept = own[: self._sitemaps if sitemap.is_index else self._pages]
         if sitemap.is_index:
@@ -132,45 +141,45 @@ class _Tour:
             self._pages -= len(kept)
         self._seen.update(kept)
         self.skipped += len(sitemap.addresses) - len(kept)
-        self.stops += [_Stop(url, is_page=not sitemap.is_index) for url in kept]
+        self.targets += [_Target(url, is_page=not sitemap.is_index) for url in kept]
 
 
 def _host(url: str) -> str:
-    """Whose an address is; nobody's where it is none."""
+    """Return the host of a URL; empty if the URL is invalid."""
     try:
         return urlsplit(url).hostname or ""
     except ValueError:
         return ""
 
 
-def place_of(fetched: Fetched, folder: str = "") -> tuple[str, str]:
-    """The folder and name of a page in the library: below its host's, as its path says, ending as its type does."""
+def folder_and_name(fetched: Fetched, folder: str = "") -> tuple[str, str]:
+    """Return the folder and name of a page: the host and the path of its URL, with the extension of its type."""
     path, _, query = fetched.address.path.partition("?")
     *above, last = (_clean(unquote(part)) for part in path.split("/"))
     name = " ".join(filter(None, (last or "index", _clean(unquote(query)))))
     inside = "/".join(filter(None, (folder.strip("/"), fetched.address.host.replace(":", "-"), *above)))
     by_name = file_types().get(f".{last.rpartition('.')[2].lower()}") if "." in last and not query else None
-    if by_name is None or fetched.mime not in (by_name.mime, *_UNSPEAKING):
+    if by_name is None or fetched.mime not in (by_name.mime, *_GENERIC_MIME_TYPES):
         name += next((ending for ending, kind in file_types().items() if kind.mime == fetched.mime), "")
     return inside[:MAX_FOLDER_CHARS].rstrip("/"), name
 
 
-def in_unicode(fetched: Fetched) -> bytes:
-    """A page's bytes; where only its server said in which charset they are, in one that they say themselves."""
+def to_utf8(fetched: Fetched) -> bytes:
+    """Return the bytes of a page; a charset that only the HTTP header declares is converted to UTF-8 with a BOM."""
     if not fetched.charset or fetched.charset == "utf-8" or not fetched.mime.startswith("text/"):
         return fetched.data
     return codecs.BOM_UTF8 + decode(fetched.data, fetched.charset).encode()
 
 
 def _clean(part: str) -> str:
-    """A part of a path that may be a name in the library."""
+    """Return a part of a URL path as a valid name in the library."""
     shown = "".join(" " if unicodedata.category(char)[0] in "CZ" or char in "/\\" else char for char in storable(part))
-    plain = " ".join(unicodedata.normalize("NFC", shown).split())[:_LONGEST].strip()
+    plain = " ".join(unicodedata.normalize("NFC", shown).split())[:_MAX_NAME_CHARS].strip()
     return "" if plain in (".", "..") else plain
 
 
-def _told_apart(name: str, url: str) -> str:
-    """A name for a page whose own is that of another document."""
+def _distinct_name(name: str, url: str) -> str:
+    """Return a name with a hash of the URL, for a page whose name another document has."""
     stem, dot, ending = name.rpartition(".")
     mark = hashlib.sha256(url.encode()).hexdigest()[:8]
     return f"{stem} {mark}{dot}{ending}" if stem else f"{name} {mark}"

@@ -1,1 +1,1 @@
-"""The embedder's index tools, and the switch from one index to another."""
+"""The tools of an index, and the switch from one index to another."""

@@ -1,4 +1,4 @@
-"""The index that is searched and the one built beside it: settings that index otherwise act when a switch is made."""
+"""The index in service and the one being built: changed index settings take effect with the switch."""
 
 import logging
 from collections.abc import Mapping
@@ -22,13 +22,13 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class InForce:
-    """What a process works by: the settings as wanted, the same with what the index that is searched was made by.
+    """The settings and tools that a process uses: `settings` hold the index settings of the index in service.
 
-    `signature` is that index's, `wanted` what documents are indexed by once all are.
+    `signature` is the signature of that index, `wanted` the signature of the configured index settings.
     """
 
     settings: Settings
-    bench: IndexTools
+    tools: IndexTools
     index: int
     signature: str
     wanted: str
@@ -36,7 +36,7 @@ class InForce:
 
 @dataclass(frozen=True, slots=True)
 class IndexStatus:
-    """Every index there is, how far the one that is built is, and whether the settings ask for another."""
+    """All indexes, the progress of a build, and whether the settings ask for another index (`wanting`)."""
 
     all: tuple[IndexBuild, ...]
     building: BuildProgress | None
@@ -44,10 +44,10 @@ class IndexStatus:
 
 
 class IndexSwitch:
-    """Finds what a process has to work by, and changes it for all of them."""
+    """Prepares the tools of the index in service, and switches the index for all processes."""
 
-    def __init__(self, benches: IndexToolsPool, database: Database, place: str) -> None:
-        self._benches = benches
+    def __init__(self, tools_pool: IndexToolsPool, database: Database, place: str) -> None:
+        self._tools_pool = tools_pool
         self._database = database
         self._generations = Generations(database, place)
         self._wanted: tuple[str, Mapping[str, Any]] = "", {}
@@ -55,62 +55,62 @@ class IndexSwitch:
         self._index = 0
 
     async def prepare(self, wanted: Settings) -> InForce:
-        """Make what is needed to search the index there is; where that cannot be made any more, the one wanted."""
-        bench = await self._benches.get(wanted, self._database)
-        signature, values = bench.signature(wanted), index_values(wanted)
+        """Build the tools of the index in service or, if that is no longer possible, those of the wanted settings."""
+        tools = await self._tools_pool.get(wanted, self._database)
+        signature, values = tools.signature(wanted), index_values(wanted)
         index, serving, made_by = await self._generations.serving(signature, values)
         chosen = wanted
         if serving != signature:
             try:
-                chosen = overlaid(wanted, made_by)
-                bench = await self._benches.get(chosen, self._database)
+                chosen = with_index_settings(wanted, made_by)
+                tools = await self._tools_pool.get(chosen, self._database)
             except SettingsError as error:
-                log.warning("the index that was searched so far cannot be searched any more: %s", error)
+                log.warning("the index in service can no longer be searched: %s", error)
                 await self._generations.rename(signature, values)
                 chosen = wanted
-        await bench.toolbox.ready(chosen)
+        await tools.kit_factory.ready(chosen)
         self._wanted, self._settings, self._index = (signature, values), wanted, index
-        return InForce(chosen, bench, index, bench.signature(chosen), signature)
+        return InForce(chosen, tools, index, tools.signature(chosen), signature)
 
     @property
-    def wished(self) -> Settings:
-        """The settings as they are wanted, whatever index is searched until it is made by them."""
+    def wanted_settings(self) -> Settings:
+        """The settings as configured, which the index in service may not have yet."""
         return self._settings
 
-    async def moved(self) -> bool:
-        """Whether another index is searched by now than was prepared for."""
+    async def is_replaced(self) -> bool:
+        """Whether another index than the prepared one is in service now."""
         return await self._generations.searched() not in (0, self._index)
 
-    async def beside(self, index: int) -> tuple[Settings, IndexTools, str]:
-        """The settings, tools and signature that an index beside the one searched is built by."""
+    async def tools_for(self, index: int) -> tuple[Settings, IndexTools, str]:
+        """Return the settings, tools and signature of an index that is not in service."""
         for one in await self._generations.all():
             if one.id == index:
-                settings = overlaid(self._settings, one.settings)
-                return settings, await self._benches.get(settings, self._database), one.signature
-        raise Conflict("the index that was being built was discarded")
+                settings = with_index_settings(self._settings, one.settings)
+                return settings, await self._tools_pool.get(settings, self._database), one.signature
+        raise Conflict("the index that was being built has been discarded")
 
     async def complete(self) -> IndexBuild:
-        """The index to compare with the one searched: the one that was built, or else the last that stands by."""
-        standing = await self.standing()
-        if standing.building and standing.building.waiting:
-            raise Conflict(f"the new index is not complete: {standing.building.waiting} documents wait for their part")
+        """Return the index to compare with the one in service: the new one, or else the latest on standby."""
+        status = await self.status()
+        if status.building and status.building.waiting:
+            raise Conflict(f"the new index is not complete: {status.building.waiting} documents wait to be indexed")
         for state in ("building", "standby"):
-            if found := next((one for one in standing.all if one.state == state), None):
+            if found := next((one for one in status.all if one.state == state), None):
                 return found
         raise Conflict("there is no other index to compare with; change the settings, then: pincite reindex --hold")
 
-    async def standing(self) -> IndexStatus:
-        """What there is, and what is under way."""
+    async def status(self) -> IndexStatus:
+        """Return all indexes and the progress of a build."""
         found = tuple(await self._generations.all())
         serving = next((one.signature for one in found if one.state == "serving"), "")
         return IndexStatus(found, await self._generations.progress(), serving not in ("", self._wanted[0]))
 
     async def build(self, *, held: bool = False) -> bool:
-        """Begin what the settings ask for beside what is searched; false where that is searched already."""
+        """Start building the index that the settings ask for; false if it is in service already."""
         return await self._generations.build(*self._wanted, held=held) is not None
 
-    async def back(self) -> IndexBuild:
-        """Return to the index that was searched before: at once, but for documents that came since."""
+    async def roll_back(self) -> IndexBuild:
+        """Return to the previous index, at once or as soon as the documents added since are in it."""
         before = [one for one in await self._generations.all() if one.state == "standby"]
         if not before:
             raise NotFound("there is no earlier index to return to")
@@ -119,31 +119,31 @@ class IndexSwitch:
         return before[0]
 
     async def switch(self, *, anyway: bool = False) -> bool:
-        """Search what was built, in one step, where it is complete; somebody says so, so that nothing holds it."""
+        """Put the new index into service if it is complete, also if it was held; with `anyway`, even if documents failed."""
         return await (self._generations.switch(anyway=True) if anyway else self._generations.release())
 
     async def switch_if_built(self) -> None:
-        """The same where the last part was not built but removed, so that nobody who built was left to do it."""
+        """Switch to a complete new index; needed when its last missing document was removed rather than indexed."""
         if await self._generations.progress():
             await self._generations.switch()
 
     async def forget(self, days: int) -> int:
-        """Let go of indexes that have stood by for so many days; 0 keeps them."""
+        """Discard indexes that have been on standby for `days` days; 0 keeps them."""
         return await self._generations.discard("standby", days=days) if days else 0
 
     async def discard(self) -> int:
-        """Let go of what is built, or else of what stands by."""
+        """Discard the index that is being built or, without one, the standby indexes."""
         return await self._generations.discard("building") or await self._generations.discard("standby")
 
 
 def index_values(settings: Settings) -> dict[str, Any]:
-    """The settings that documents are indexed by, as they may be stored: an address with a password in it is not."""
+    """Return the index settings that may be stored: without URLs that contain a password."""
     found = {name: value_of(settings, name) for name, key in catalogue().items() if key.acts == "index"}
     return {name: value for name, value in found.items() if not isinstance(value, str) or without_login(value) == value}
 
 
-def overlaid(settings: Settings, made_by: Mapping[str, Any]) -> Settings:
-    """The settings with what an index was made by; a key for another server than that index's is not sent there."""
+def with_index_settings(settings: Settings, made_by: Mapping[str, Any]) -> Settings:
+    """Return the settings with the values of an index; an API key of another server is removed."""
     known = {name: value for name, value in made_by.items() if name in catalogue()}
     found = with_values(settings, known)
     before, after = settings.embedding, found.embedding

@@ -1,4 +1,4 @@
-"""What hangs on the embedder: the embedder itself, its vectors in the store, its lane for bulk work, its toolbox."""
+"""The tools that depend on the embedder: vector search, bulk embedding, and the factory of request kits."""
 
 import asyncio
 import time
@@ -18,118 +18,118 @@ from pincite.store.search.corpus_stats import CorpusStatsCache
 from pincite.store.search.postgres_index import PostgresIndex
 
 INDEX_FORMAT = 5
-"""Raised when parsing, chunking or indexing changes what is stored for the same file and settings."""
+"""The version of the index format; raise it when parsing, chunking or indexing stores other data for the same file."""
 
-KEPT_S = 60.0
-"""Tools that were set up are kept for at least so long, however little time questions have."""
+MIN_KEEP_S = 60.0
+"""Minimum seconds that tools are kept after their last use."""
 
 _Choice = tuple[Embedding, Resilience | None]
 
 
 @dataclass(frozen=True, slots=True)
 class IndexTools:
-    """The tools of one choice of embedder; requests and documents under way keep theirs when it changes."""
+    """The tools of one embedder; requests and jobs in progress keep theirs when the embedder changes."""
 
     embedder: Embedder
     model: int
-    lane: BulkEmbedder
-    toolbox: KitFactory
+    bulk_embedder: BulkEmbedder
+    kit_factory: KitFactory
     database: Database
-    surveys: CorpusStatsCache
+    corpus_stats: CorpusStatsCache
 
     def index(self, rag: Rag) -> PostgresIndex:
-        """Search over the vectors of this embedder."""
-        return PostgresIndex(self.database, self.model, self.embedder.dimensions, rag, self.surveys)
+        """Return the search over the vectors of this embedder."""
+        return PostgresIndex(self.database, self.model, self.embedder.dimensions, rag, self.corpus_stats)
 
     def signature(self, settings: Settings) -> str:
-        """How documents are indexed with these settings; one with another signature is stale."""
+        """Return the signature of the index settings; a document with another signature is stale."""
         chunking = settings.chunking
-        way = f"{INDEX_FORMAT}:{self.embedder.name}:{chunking.tokenizer}:{chunking.size}:{chunking.overlap}"
-        return way + "".join(f":{other}" for other in _unusual(settings))
+        signature = f"{INDEX_FORMAT}:{self.embedder.name}:{chunking.tokenizer}:{chunking.size}:{chunking.overlap}"
+        return signature + "".join(f":{other}" for other in _non_default_parts(settings))
 
     async def close(self) -> None:
-        """Let go of all but the embedder, which others may share."""
-        await self.lane.close()
-        await self.toolbox.close()
+        """Close all tools but the embedder, which others may share."""
+        await self.bulk_embedder.close()
+        await self.kit_factory.close()
 
 
 class IndexToolsPool:
-    """One workbench for each choice of embedder, set up when first asked for.
+    """The tools of each configured embedder, built on first use.
 
-    Those no longer in force are kept as long as a question may be using them, or a document. What is tried again and
-    how often is no matter of an embedder on this machine: it stays the same one.
+    Replaced tools are kept as long as a question or a job may use them. Changed retry settings (`resilience`) do not
+    rebuild the tools of a local embedder.
     """
 
     def __init__(self) -> None:
         self._embedders: dict[Embedding, Embedder] = {}
-        self._set_up: dict[_Choice, IndexTools] = {}
+        self._tools: dict[_Choice, IndexTools] = {}
         self._until: dict[_Choice, float] = {}
         self._in_force: tuple[_Choice, float] | None = None
         self._making = asyncio.Lock()
 
     async def embedder(self, settings: Settings) -> Embedder:
-        """The embedder these settings ask for; `SettingsError` where it cannot be made."""
+        """Return the embedder of these settings; `SettingsError` if it cannot be built."""
         async with self._making:
             return make_resilient(await self._plain(settings), settings)
 
     async def check(self, settings: Settings, database: Database) -> None:
-        """Raise `SettingsError` where the tools these settings ask for cannot be made; nothing is written."""
+        """Raise `SettingsError` if the tools of these settings cannot be built; nothing is written."""
         embedder = await self.embedder(settings)
         await database.check_model(embedder.name, embedder.dimensions)
-        toolbox = KitFactory(PostgresIndex(database, 0, embedder.dimensions, settings.rag), embedder)
-        await toolbox.ready(settings)
-        await toolbox.close()
+        kit_factory = KitFactory(PostgresIndex(database, 0, embedder.dimensions, settings.rag), embedder)
+        await kit_factory.ready(settings)
+        await kit_factory.close()
 
     async def get(self, settings: Settings, database: Database) -> IndexTools:
-        """The workbench for these settings."""
+        """Return the tools of these settings; build them on first use."""
         async with self._making:
             plain = await self._plain(settings)
             choice = _choice(settings, plain)
-            if choice not in self._set_up:
-                self._set_up[choice] = await _set_up(make_resilient(plain, settings), settings, database)
+            if choice not in self._tools:
+                self._tools[choice] = await _make_tools(make_resilient(plain, settings), settings, database)
             self._keep(choice, settings.llm.question_timeout_s)
-            return self._set_up[choice]
+            return self._tools[choice]
 
     def adopt(self, settings: Settings) -> IndexTools:
-        """The one that was set up for these settings, which is in force from now on."""
+        """Return the tools that were built for these settings, and mark them as the current ones."""
         if self._in_force is not None:
             self._keep(*self._in_force)
         choice = _choice(settings, self._embedders[settings.embedding])
         self._in_force = choice, settings.llm.question_timeout_s
-        return self._set_up[choice]
+        return self._tools[choice]
 
-    async def let_go(self, busy: Collection[BulkEmbedder]) -> None:
-        """Close what nobody can be using any more; a lane that is busy has a document under way."""
+    async def close_unused(self, busy: Collection[BulkEmbedder]) -> None:
+        """Close expired tools; those whose bulk embedder is in `busy` are kept for the job that uses it."""
         async with self._making:
             in_force = self._in_force and self._in_force[0]
             for choice in [choice for choice, until in self._until.items() if until < time.monotonic()]:
-                if choice != in_force and self._set_up[choice].lane not in busy:
+                if choice != in_force and self._tools[choice].bulk_embedder not in busy:
                     del self._until[choice]
-                    await self._set_up.pop(choice).close()
-            used = {embedding for embedding, _ in self._set_up}
+                    await self._tools.pop(choice).close()
+            used = {embedding for embedding, _ in self._tools}
             for embedding in [embedding for embedding in self._embedders if embedding not in used]:
                 await close(self._embedders.pop(embedding))
 
     async def close(self) -> None:
-        """Close every one."""
-        while self._set_up:
-            await self._set_up.popitem()[1].close()
+        """Close all tools and embedders."""
+        while self._tools:
+            await self._tools.popitem()[1].close()
         while self._embedders:
             await close(self._embedders.popitem()[1])
 
     async def _plain(self, settings: Settings) -> Embedder:
         chosen = settings.embedding
-        if chosen not in self._embedders:  # loading weights takes a while, in which others are served
+        if chosen not in self._embedders:  # loading weights takes long, so it runs in a thread
             self._embedders[chosen] = await asyncio.to_thread(plain_embedder, settings)
         return self._embedders[chosen]
 
     def _keep(self, choice: _Choice, question_s: float) -> None:
-        """Whoever begins a question now may need it for as long as that may take."""
-        self._until[choice] = max(self._until.get(choice, 0.0), time.monotonic() + max(question_s, KEPT_S))
+        """Keep tools for as long as a question that starts now may take."""
+        self._until[choice] = max(self._until.get(choice, 0.0), time.monotonic() + max(question_s, MIN_KEEP_S))
 
 
-def _unusual(settings: Settings) -> Iterator[str]:
-    """What else decides how documents are indexed, where it is not as by default."""
+def _non_default_parts(settings: Settings) -> Iterator[str]:
+    """Yield the parts of a signature for index settings that differ from the default."""
     chunking, enrichment = settings.chunking, settings.enrichment
     if chunking.strategy == "window":
         yield f"window-{chunking.window_chars}-{chunking.window_overlap_chars}-{chunking.header_aware}"
@@ -141,14 +141,14 @@ def _unusual(settings: Settings) -> Iterator[str]:
         yield f"enriched-{PROMPT_VERSION}-{enrichment.model}-{'+'.join(sorted(enrichment.parts))}"
 
 
-async def _set_up(embedder: Embedder, settings: Settings, database: Database) -> IndexTools:
+async def _make_tools(embedder: Embedder, settings: Settings, database: Database) -> IndexTools:
     model = await database.register_model(embedder.name, embedder.dimensions)
     embedding = settings.embedding
     options = embedding.model_dump(exclude={"api_key"})
-    lane = open_bulk_embedder(embedder, provider=embedding.provider, options=options, batch=embedding.batch)
-    surveys = CorpusStatsCache()
-    index = PostgresIndex(database, model, embedder.dimensions, settings.rag, surveys)
-    return IndexTools(embedder, model, lane, KitFactory(index, embedder), database, surveys)
+    bulk_embedder = open_bulk_embedder(embedder, provider=embedding.provider, options=options, batch=embedding.batch)
+    corpus_stats = CorpusStatsCache()
+    index = PostgresIndex(database, model, embedder.dimensions, settings.rag, corpus_stats)
+    return IndexTools(embedder, model, bulk_embedder, KitFactory(index, embedder), database, corpus_stats)
 
 
 def _choice(settings: Settings, embedder: Embedder) -> _Choice:

@@ -1,1 +1,1 @@
-"""Read parts of documents: sections, page positions, differences between versions."""
+"""Read parts of documents: lines and sections, positions on pages, differences between versions."""

@@ -1,4 +1,4 @@
-"""What changed between two versions of a document: hunks of lines, and what it says about itself."""
+"""The difference between two versions of a document: hunks of lines, and changed metadata."""
 
 from bisect import bisect_left
 from collections import Counter
@@ -10,21 +10,21 @@ from typing import Any, Literal
 
 from pincite.core.documents.document import VersionText
 
-CONTEXT = 3
-"""Lines shown around what changed, unless told otherwise."""
-COMPARED = 250_000
-"""Pairs of lines that are compared one by one; a larger stretch with no line to hold on to is told as replaced."""
-DEEPEST = 50
-"""Stretches within stretches that are looked into for lines to hold on to."""
+CONTEXT_LINES = 3
+"""Default number of context lines around a change."""
+MAX_LINE_PAIRS = 250_000
+"""Maximum line pairs to compare with `SequenceMatcher`; a larger block without anchors is shown as replaced."""
+MAX_DEPTH = 50
+"""Maximum recursion depth of the search for anchors."""
 
 Kind = Literal["same", "removed", "added"]
 Block = tuple[int, int, int]
-"""So many equal lines, from these places on: (before, after, how many)."""
+"""A block of equal lines: (start in before, start in after, number of lines)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a hunk with its number on either side, counted from 1; None on the side that has no such line."""
+    """A line of a hunk with its number in each version, counted from 1; None where the version lacks the line."""
 
     kind: Kind
     before: int | None
@@ -34,7 +34,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Hunk:
-    """A stretch of lines around what changed, as a unified diff has it."""
+    """A change with its context lines, as in a unified diff."""
 
     lines: tuple[Line, ...]
     before: tuple[int, int]
@@ -42,13 +42,13 @@ class Hunk:
 
     @property
     def header(self) -> str:
-        """Where it stands on either side: the first line and how many."""
+        """The hunk header of a unified diff: first line and number of lines in each version."""
         return "@@ -{},{} +{},{} @@".format(*self.before, *self.after)
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Two versions and what differs between them."""
+    """The difference between two versions; `about` maps changed metadata to (before, after)."""
 
     document_id: str
     before: str
@@ -59,26 +59,30 @@ class Difference:
     about: Mapping[str, tuple[Any, Any]]
 
 
-def difference(before: VersionText, after: VersionText, *, context: int = CONTEXT) -> Difference:
-    """Compare two versions line by line, in time that grows with their length rather than with its square."""
+def difference(before: VersionText, after: VersionText, *, context: int = CONTEXT_LINES) -> Difference:
+    """Compare two versions line by line, in roughly linear time."""
     lines = _split(before.text), _split(after.text)
     blocks = list(_blocks(*lines, 0, 0))
     kept = sum(size for _, _, size in blocks)
     keys = [key for key in {**before.about, **after.about} if before.about.get(key) != after.about.get(key)]
     return Difference(
-        before.document_id, before.version, after.version, tuple(_hunks(_lines(*lines, blocks), context)),
-        added=len(lines[1]) - kept, removed=len(lines[0]) - kept,
+        document_id=before.document_id,
+        before=before.version,
+        after=after.version,
+        hunks=tuple(_hunks(_lines(*lines, blocks), context)),
+        added=len(lines[1]) - kept,
+        removed=len(lines[0]) - kept,
         about={key: (before.about.get(key), after.about.get(key)) for key in keys},
-    )  # fmt: skip
+    )
 
 
 def _split(text: str) -> list[str]:
-    """The lines as they are counted everywhere else: a line end at the end begins no further line."""
+    """Split a text into lines; a newline at the end does not start a further line."""
     return text.removesuffix("\n").split("\n") if text else []
 
 
 def _blocks(a: Sequence[str], b: Sequence[str], at_a: int, at_b: int, depth: int = 0) -> Iterator[Block]:
-    """The equal stretches of two lists of lines, in order; `at_a` and `at_b` are where the lists begin."""
+    """Yield the equal blocks of two lists of lines, in order; `at_a` and `at_b` are the offsets of the lists."""
     head = next((n for n, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
     rest = min(len(a), len(b)) - head
     tail = next((n for n in range(rest) if a[-1 - n] != b[-1 - n]), rest)
@@ -86,16 +90,16 @@ def _blocks(a: Sequence[str], b: Sequence[str], at_a: int, at_b: int, depth: int
         yield at_a, at_b, head
     inner_a, inner_b = a[head : len(a) - tail], b[head : len(b) - tail]
     if inner_a and inner_b:
-        yield from _between(inner_a, inner_b, at_a + head, at_b + head, depth)
+        yield from _anchored_blocks(inner_a, inner_b, at_a + head, at_b + head, depth)
     if tail:
         yield at_a + len(a) - tail, at_b + len(b) - tail, tail
 
 
-def _between(a: Sequence[str], b: Sequence[str], at_a: int, at_b: int, depth: int) -> Iterator[Block]:
-    """The same where neither the first nor the last lines are equal: held by lines that either side has once."""
-    anchors = _anchors(a, b) if depth < DEEPEST else []
+def _anchored_blocks(a: Sequence[str], b: Sequence[str], at_a: int, at_b: int, depth: int) -> Iterator[Block]:
+    """Yield the equal blocks of lists whose first and last lines differ, split at anchors."""
+    anchors = _anchors(a, b) if depth < MAX_DEPTH else []
     if not anchors:
-        if len(a) * len(b) <= COMPARED:
+        if len(a) * len(b) <= MAX_LINE_PAIRS:
             for match in SequenceMatcher(None, a, b, autojunk=False).get_matching_blocks()[:-1]:
                 yield at_a + match.a, at_b + match.b, match.size
         return
@@ -106,7 +110,7 @@ def _between(a: Sequence[str], b: Sequence[str], at_a: int, at_b: int, depth: in
 
 
 def _anchors(a: Sequence[str], b: Sequence[str]) -> list[tuple[int, int]]:
-    """Lines that stand once on either side, the longest run of them that is in order on both."""
+    """Return lines that occur once on each side: the longest sequence in the same order on both (patience diff)."""
     counts = Counter(a), Counter(b)
     places = {line: n for n, line in enumerate(b) if counts[1][line] == 1}
     pairs = [(n, places[line]) for n, line in enumerate(a) if counts[0][line] == 1 and line in places]
@@ -127,7 +131,7 @@ def _anchors(a: Sequence[str], b: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _hunks(lines: Sequence[Line], context: int) -> Iterator[Hunk]:
-    """What changed, with some lines around; hunks that would touch are one."""
+    """Yield the changes with their context lines; hunks that touch are merged."""
     changed = [n for n, line in enumerate(lines) if line.kind != "same"]
     ranges: list[tuple[int, int]] = []
     for place in changed:
@@ -145,7 +149,7 @@ def _hunks(lines: Sequence[Line], context: int) -> Iterator[Hunk]:
 
 
 def _hunk(lines: Sequence[Line], passed: Sequence[int]) -> Hunk:
-    """Where a side has no line of its own, the number is that of the line before, as `diff` has it."""
+    """Return a hunk; a side without lines gets the number of the line before, as in `diff`."""
     counts = [
         sum(side is not None for side in sides) for sides in zip(*((x.before, x.after) for x in lines), strict=True)
     ]
@@ -154,7 +158,7 @@ def _hunk(lines: Sequence[Line], passed: Sequence[int]) -> Hunk:
 
 
 def _lines(a: Sequence[str], b: Sequence[str], blocks: Sequence[Block]) -> list[Line]:
-    """Every line of either side in order: of a change what was removed first."""
+    """Return the lines of both sides in order; removed lines come before added ones."""
     lines: list[Line] = []
     at_a = at_b = 0
     for from_a, from_b, size in [*blocks, (len(a), len(b), 0)]:

@@ -1,4 +1,4 @@
-"""Part of a document's text: lines before a section before the whole, as text or as passages that can be cited."""
+"""Read a part of a document (lines, a section, or all of it), as text or as citable passages."""
 
 import asyncio
 from bisect import bisect_right
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from pincite.core.accounts.access import Scope
 from pincite.core.documents.document import Parsed, Passage, ReadRequest, Section, VersionText
-from pincite.core.protocols import Opened
+from pincite.core.protocols import DocumentExtract
 from pincite.core.query.hits import RetrievedChunk
 from pincite.core.query.question import Filters
 from pincite.errors import Invalid, NotFound
@@ -15,13 +15,13 @@ from pincite.ingest.chunk.sections import sections
 from pincite.store.documents.full_text import FullText, FullTextReader
 from pincite.text.sentences import fold, line_of, line_starts
 
-MOST_PLACES = 50
-"""Places of a text that are told; all of them are counted."""
+MAX_PLACES = 50
+"""Maximum matches of a text that are returned; all matches are counted."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
-    """The stretch of a text that is read, in characters and in lines."""
+class _Extract:
+    """The part of a text to read, in characters and in lines."""
 
     start: int
     end: int
@@ -31,65 +31,84 @@ class _Part:
     section: str | None
 
 
-def passage(text: VersionText, reading: ReadRequest) -> Passage:
-    """The lines asked for, else the section asked for, else everything."""
-    part = _part(text, reading)
+def extract_passage(text: VersionText, reading: ReadRequest) -> Passage:
+    """Return the requested lines, else the requested section, else the whole text."""
+    part = _extract(text, reading)
     return Passage(
-        document_id=text.document_id, version=text.version, title=text.title, content=text.text[part.start : part.end],
-        start_line=part.first, end_line=part.last, total_lines=part.lines, section=part.section,
-    )  # fmt: skip
+        document_id=text.document_id,
+        version=text.version,
+        title=text.title,
+        content=text.text[part.start : part.end],
+        start_line=part.first,
+        end_line=part.last,
+        total_lines=part.lines,
+        section=part.section,
+    )
 
 
 class FilteredReader:
-    """Documents that a request may look into, opened as passages."""
+    """Reads documents within a scope and filters, as passages."""
 
-    def __init__(self, volumes: FullTextReader) -> None:
-        self._volumes = volumes
+    def __init__(self, documents: FullTextReader) -> None:
+        self._texts = documents
 
-    async def read(self, reading: ReadRequest, *, scope: Scope, filters: Filters) -> Opened:
-        """The lines asked for, else the section, else everything."""
-        volume = await self._volumes.open(reading, scope=scope, filters=filters)
-        return await asyncio.to_thread(_read, volume, reading)
+    async def read(self, reading: ReadRequest, *, scope: Scope, filters: Filters) -> DocumentExtract:
+        """Return the requested lines, else the requested section, else the whole document."""
+        document = await self._texts.open(reading, scope=scope, filters=filters)
+        return await asyncio.to_thread(_read, document, reading)
 
-    async def find(self, reading: ReadRequest, text: str, *, scope: Scope, filters: Filters) -> Opened:
-        """Every place where a text stands, letter for letter."""
-        volume = await self._volumes.open(reading, scope=scope, filters=filters)
-        return await asyncio.to_thread(_find, volume, text)
-
-
-def _read(volume: FullText, reading: ReadRequest) -> Opened:
-    text, part = volume.text, _part(volume.text, reading)
-    return Opened(
-        text.document_id, text.version, text.title, tuple(clipped(volume.passages, part.start, part.end)),
-        part.first, part.last, part.lines, part.section,
-    )  # fmt: skip
+    async def find(self, reading: ReadRequest, text: str, *, scope: Scope, filters: Filters) -> DocumentExtract:
+        """Return every exact match of a text."""
+        document = await self._texts.open(reading, scope=scope, filters=filters)
+        return await asyncio.to_thread(_find, document, text)
 
 
-def _find(volume: FullText, wanted: str) -> Opened:
-    text, starts = volume.text.text, line_starts(volume.text.text.removesuffix("\n"))
-    places = list(places_of(text, wanted))
-    met = [
+def _read(document: FullText, reading: ReadRequest) -> DocumentExtract:
+    text, part = document.text, _extract(document.text, reading)
+    return DocumentExtract(
+        document_id=text.document_id,
+        version=text.version,
+        title=text.title,
+        passages=tuple(clip_passages(document.passages, part.start, part.end)),
+        start_line=part.first,
+        end_line=part.last,
+        total_lines=part.lines,
+        section=part.section,
+    )
+
+
+def _find(document: FullText, wanted: str) -> DocumentExtract:
+    text, starts = document.text.text, line_starts(document.text.text.removesuffix("\n"))
+    places = list(find_all(text, wanted))
+    matching = [
         passage
-        for passage in volume.passages
-        if any(place < passage.end_char and place + len(wanted) > passage.start_char for place in places[:MOST_PLACES])
+        for passage in document.passages
+        if any(place < passage.end_char and place + len(wanted) > passage.start_char for place in places[:MAX_PLACES])
     ]
-    lines = tuple(line_of(starts, place) for place in places[:MOST_PLACES])
-    return Opened(
-        volume.text.document_id, volume.text.version, volume.text.title, tuple(met), lines[0] if lines else 1,
-        lines[-1] if lines else 1, len(starts), places=lines, found=len(places),
-    )  # fmt: skip
+    lines = tuple(line_of(starts, place) for place in places[:MAX_PLACES])
+    return DocumentExtract(
+        document_id=document.text.document_id,
+        version=document.text.version,
+        title=document.text.title,
+        passages=tuple(matching),
+        start_line=lines[0] if lines else 1,
+        end_line=lines[-1] if lines else 1,
+        total_lines=len(starts),
+        places=lines,
+        found=len(places),
+    )
 
 
-def places_of(text: str, wanted: str) -> Iterator[int]:
-    """Where a text stands in another, letter for letter."""
+def find_all(text: str, wanted: str) -> Iterator[int]:
+    """Yield the offsets of all exact matches of a text."""
     at = text.find(wanted)
     while at >= 0:
         yield at
         at = text.find(wanted, at + len(wanted))
 
 
-def clipped(passages: Sequence[RetrievedChunk], start: int, end: int) -> Iterator[RetrievedChunk]:
-    """The passages between two offsets, each without what lies outside or stood in the one before."""
+def clip_passages(passages: Sequence[RetrievedChunk], start: int, end: int) -> Iterator[RetrievedChunk]:
+    """Yield the passages between two offsets, cut at the offsets and at the end of the passage before."""
     for passage in passages:
         low, high = max(passage.start_char, start), min(passage.end_char, end)
         text = passage.text[low - passage.start_char : high - passage.start_char] if low < high else ""
@@ -101,16 +120,21 @@ def clipped(passages: Sequence[RetrievedChunk], start: int, end: int) -> Iterato
             continue
         line = passage.start_line + passage.text.count("\n", 0, low - passage.start_char)
         yield replace(
-            passage, text=text, start_char=low, end_char=high, start_line=line, end_line=line + text.count("\n"),
+            passage,
+            text=text,
+            start_char=low,
+            end_char=high,
+            start_line=line,
+            end_line=line + text.count("\n"),
             page=bisect_right(passage.page_starts, low) or None,
-        )  # fmt: skip
+        )
 
 
-def _part(text: VersionText, reading: ReadRequest) -> _Part:
-    starts = line_starts(text.text.removesuffix("\n"))  # a line end at the end begins no further line
+def _extract(text: VersionText, reading: ReadRequest) -> _Extract:
+    starts = line_starts(text.text.removesuffix("\n"))  # a newline at the end does not start a further line
     section: Section | None = None
     if reading.start_line is not None or reading.end_line is not None:
-        first, last = _lines(reading, len(starts))
+        first, last = _line_range(reading, len(starts))
     elif reading.section is not None:
         section = _section(text, reading.section)
         first, last = line_of(starts, section.start), line_of(starts, max(section.start, section.end - 1))
@@ -119,19 +143,21 @@ def _part(text: VersionText, reading: ReadRequest) -> _Part:
     whole = (first, last) == (1, len(starts))
     end = starts[last] - 1 if last < len(starts) else len(text.text if whole else text.text.removesuffix("\n"))
     named = " > ".join(section.heading_path) if section else None
-    return _Part(starts[first - 1], end, first, last, len(starts), named)
+    return _Extract(starts[first - 1], end, first, last, len(starts), named)
 
 
-def _lines(reading: ReadRequest, total: int) -> tuple[int, int]:
+def _line_range(reading: ReadRequest, total: int) -> tuple[int, int]:
     first = reading.start_line if reading.start_line is not None else 1
     last = min(reading.end_line if reading.end_line is not None else total, total)
     if first < 1 or first > total or last < first:
-        raise Invalid(f"there are lines 1 to {total}; lines {first} to {reading.end_line or 'the end'} cannot be read")
+        raise Invalid(
+            f"lines {first} to {reading.end_line or 'the end'} do not exist; the document has lines 1 to {total}"
+        )
     return first, last
 
 
 def _section(text: VersionText, wanted: str) -> Section:
-    """The section with this heading, or with this path of headings joined by `>` or `/`, and all below it."""
+    """Return the section with a heading, or a path of headings joined by `>` or `/`, with all its subsections."""
     parsed = Parsed(text.text, markup="plain" if text.mime == "text/plain" else "markdown", body_start=text.body_start)
     found = sections(parsed)
     for sought in (fold(wanted.strip()), fold(wanted.strip().lstrip("#").strip())):

@@ -1,11 +1,11 @@
-"""Pages of a document as they are shown, spans of its text → their places, and places → the text."""
+"""Show pages of a document, and convert between text spans and places on pages."""
 
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pincite.core.accounts.access import Scope
-from pincite.core.documents.cells import cells
+from pincite.core.documents.cells import cells_of_row
 from pincite.core.documents.document import VersionText
 from pincite.core.documents.pages import Box, PageKind, PageMark
 from pincite.core.documents.positions import (
@@ -13,11 +13,11 @@ from pincite.core.documents.positions import (
     Place,
     Slice,
     TextSpan,
-    at_ref,
-    in_box,
-    in_words,
+    describe_places,
     locate,
-    touching,
+    marks_in_span,
+    span_at_ref,
+    span_in_box,
 )
 from pincite.errors import Invalid, NotFound
 from pincite.store.documents.library import Library
@@ -26,7 +26,7 @@ from pincite.store.search.pages import Pages
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word, row, cell or paragraph of a page, and its box or what it is called there."""
+    """A word, row, cell or paragraph of a page, with its box or reference."""
 
     text: str
     start: int
@@ -36,8 +36,8 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """A page, slide, sheet or part: its text from `start` to `end`, and where each piece of that stands."""
+class PageView:
+    """A page, slide, sheet or part: its text from `start` to `end`, and the position of each word."""
 
     document_id: str
     version: str
@@ -55,7 +55,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A span of a version's text and where it stands; `place` is that in words."""
+    """A span of a version's text and its places; `place` describes them in words."""
 
     document_id: str
     version: str
@@ -68,7 +68,7 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Which place is meant: a reference or a box, on a page by its number or its name."""
+    """A requested place: a reference or a box, on a page given by number or name."""
 
     page: int | None = None
     name: str | None = None
@@ -77,7 +77,7 @@ class Target:
 
 
 class Locator:
-    """Points into documents, always for one person."""
+    """Locates text on the pages of documents, within a scope."""
 
     def __init__(self, library: Library, pages: Pages) -> None:
         self._library = library
@@ -90,63 +90,83 @@ class Locator:
         number: int,
         version: str | None = None,
         span: tuple[int, int] | None = None,
-    ) -> Shown:
-        """One page with its words, or those of them that a span of the text touches."""
+    ) -> PageView:
+        """Return a page with its words, or with those in a span of the text."""
         text = await self._library.text(scope, document_id, version)
         start, end = _span(span, text)
-        found, count = await self._pages.of(scope, _extract(text, start, end), number=number)
+        found, count = await self._pages.of(scope, _text_span(text, start, end), number=number)
         if not found:
             raise _no_page(text, number, count, narrowed=span is not None)
-        return await asyncio.to_thread(_shown, text, found, count, (start, end))
+        return await asyncio.to_thread(_page_view, text, found, count, (start, end))
 
-    async def spot(self, scope: Scope, document_id: str, span: tuple[int, int], version: str | None = None) -> Location:
-        """Where a span of the text stands."""
+    async def locate(
+        self, scope: Scope, document_id: str, span: tuple[int, int], version: str | None = None
+    ) -> Location:
+        """Return the places of a span of the text."""
         text = await self._library.text(scope, document_id, version)
         start, end = _span(span, text)
         if start == end:
-            raise Invalid("the span is empty; its end comes after its start")
-        return _spot(text, start, end, await self._pages.touched(scope, _extract(text, start, end)))
+            raise Invalid("the span is empty; its end must be after its start")
+        return _location(text, start, end, await self._pages.touched(scope, _text_span(text, start, end)))
 
-    async def aimed(self, scope: Scope, document_id: str, aim: Target, version: str | None = None) -> Location:
-        """The text at a place."""
+    async def text_at(self, scope: Scope, document_id: str, target: Target, version: str | None = None) -> Location:
+        """Return the text at a place."""
         text = await self._library.text(scope, document_id, version)
-        whole = _extract(text, 0, len(text.text))
-        found, count = await self._pages.of(scope, whole, number=aim.page, name=aim.name)
+        whole = _text_span(text, 0, len(text.text))
+        found, count = await self._pages.of(scope, whole, number=target.page, name=target.name)
         if not found:
-            raise _no_page(text, aim.name if aim.name is not None else aim.page or 1, count)
-        span = await asyncio.to_thread(_sought, found, aim, Slice(text.text))
+            raise _no_page(text, target.name if target.name is not None else target.page or 1, count)
+        span = await asyncio.to_thread(_target_span, found, target, Slice(text.text))
         if span is None:
-            raise NotFound(f"there is nothing at {aim.ref or 'this rectangle'}; the page lists what is where")
-        return _spot(text, *span, found)
+            raise NotFound(
+                f"there is no text at {target.ref or 'this rectangle'}; read the page to see its references and boxes"
+            )
+        return _location(text, *span, found)
 
 
-def _sought(found: Sequence[PageText], aim: Target, text: Slice) -> tuple[int, int] | None:
-    """From the first to the last character of what is there; all of the page where it is all that is named."""
-    if aim.ref is None and aim.box is None:
+def _target_span(found: Sequence[PageText], target: Target, text: Slice) -> tuple[int, int] | None:
+    """Return the span of the text at a target; without a reference or box, the whole page."""
+    if target.ref is None and target.box is None:
         return found[0].page.start, found[-1].end
     spans = [
-        (leaf.number, span)
-        for leaf in found
-        if (span := at_ref(leaf, aim.ref, text) if aim.ref is not None else in_box(leaf, aim.box or (0, 0, 0, 0)))
+        (page_text.number, span)
+        for page_text in found
+        if (
+            span := span_at_ref(page_text, target.ref, text)
+            if target.ref is not None
+            else span_in_box(page_text, target.box or (0, 0, 0, 0))
+        )
     ]
-    there = [span for number, span in spans if number == spans[0][0]]  # where no page was named, the first that has it
+    there = [span for number, span in spans if number == spans[0][0]]  # without a page, the first page with a match
     return (there[0][0], there[-1][1]) if there else None
 
 
-def _spot(text: VersionText, start: int, end: int, found: Sequence[PageText]) -> Location:
+def _location(text: VersionText, start: int, end: int, found: Sequence[PageText]) -> Location:
     places = locate(found, start, end, Slice(text.text))
-    return Location(text.document_id, text.version, start, end, text.text[start:end], in_words(places), places)
+    return Location(text.document_id, text.version, start, end, text.text[start:end], describe_places(places), places)
 
 
-def _shown(text: VersionText, found: Sequence[PageText], count: int, span: tuple[int, int]) -> Shown:
+def _page_view(text: VersionText, found: Sequence[PageText], count: int, span: tuple[int, int]) -> PageView:
     first, whole = found[0].page, Slice(text.text)
     start, end = max(span[0], first.start), min(span[1], found[-1].end)
-    marks = [mark for leaf in found for mark in touching(leaf.page.placed(), start, end, whole)]
-    pieces = [piece for mark in marks for piece in cells(mark, whole.of(mark) or "") if piece.start < piece.end]
-    return Shown(
-        text.document_id, text.version, found[0].number, count, first.kind, first.name, first.width, first.height,
-        text.text[start:end], start, end, tuple(_word(piece, text.text) for piece in pieces),
-    )  # fmt: skip
+    marks = [mark for page_text in found for mark in marks_in_span(page_text.page.unpack_marks(), start, end, whole)]
+    pieces = [
+        piece for mark in marks for piece in cells_of_row(mark, whole.text_of(mark) or "") if piece.start < piece.end
+    ]
+    return PageView(
+        document_id=text.document_id,
+        version=text.version,
+        page=found[0].number,
+        of=count,
+        kind=first.kind,
+        name=first.name,
+        width=first.width,
+        height=first.height,
+        text=text.text[start:end],
+        start=start,
+        end=end,
+        words=tuple(_word(piece, text.text) for piece in pieces),
+    )
 
 
 def _word(mark: PageMark, text: str) -> Word:
@@ -156,22 +176,22 @@ def _word(mark: PageMark, text: str) -> Word:
 def _span(span: tuple[int, int] | None, text: VersionText) -> tuple[int, int]:
     start, end = span or (0, len(text.text))
     if not 0 <= start <= end <= len(text.text):
-        raise Invalid(f"the text has {len(text.text)} characters; {start} to {end} is no span of it")
+        raise Invalid(f"{start} to {end} is not a span of the text, which has {len(text.text)} characters")
     return start, end
 
 
-def _extract(text: VersionText, start: int, end: int) -> TextSpan:
+def _text_span(text: VersionText, start: int, end: int) -> TextSpan:
     return TextSpan(text.document_id, text.version, start, end)
 
 
 def _no_page(text: VersionText, wanted: int | str, count: int, *, narrowed: bool = False) -> NotFound:
     if not count and text.page_starts:
         return NotFound(
-            f"'{text.title}' was indexed before pages were kept; renew it: pincite reindex {text.document_id}"
+            f"'{text.title}' was indexed before positions were stored; reindex it: pincite reindex {text.document_id}"
         )
     if not count:
-        return NotFound(f"'{text.title}' is a file without pages; read it by lines or sections")
+        return NotFound(f"'{text.title}' has no pages; read it by lines or sections")
     if narrowed and isinstance(wanted, int) and wanted <= count:
-        return NotFound(f"the span is not on page {wanted}; ask where it is")
+        return NotFound(f"the span is not on page {wanted}; locate it without a page")
     called = f"'{wanted}'" if isinstance(wanted, str) else wanted
     return NotFound(f"there is no page {called}; there are {count}")

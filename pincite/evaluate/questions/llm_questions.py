@@ -6,7 +6,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from random import Random
 
-from pincite.core.evaluations import Sampled, SetQuestion
+from pincite.core.evaluations import SampledPassage, SetQuestion
 from pincite.core.protocols import LLM, Discoverable
 from pincite.core.query.prompt import Message, Prompt
 from pincite.core.query.question import Sampling
@@ -40,14 +40,14 @@ class WrittenQuestions:
 
 
 async def write_questions(
-    llm: LLM, passages: Sequence[Sampled], count: int, seed: int, report: Callable[[int], None]
+    llm: LLM, passages: Sequence[SampledPassage], count: int, seed: int, report: Callable[[int], None]
 ) -> WrittenQuestions:
     """Generate `count` questions from passages in a random order given by the seed; `report` gets the call number.
 
     A failed call is skipped; after several failures in a row no more calls are made.
     """
     if isinstance(llm, Discoverable):
-        await llm.meet()
+        await llm.discover()
     order = [one for one in passages if len(one.text) >= MIN_PASSAGE_CHARS]
     Random(seed).shuffle(order)
     found: dict[str, SetQuestion] = {}
@@ -77,7 +77,7 @@ def _notes(failures: Sequence[str], unusable: int) -> list[str]:
     return [*notes, f"{unusable} of the generated questions were unusable"] if unusable else notes
 
 
-async def _write(llm: LLM, passage: Sampled) -> str:
+async def _write(llm: LLM, passage: SampledPassage) -> str:
     """Return the first line of the model's output."""
     shown = INSTRUCTIONS.format(title=passage.title, text=passage.text[:MAX_PASSAGE_CHARS])
     sampling = Sampling(max_tokens=MAX_QUESTION_TOKENS)
@@ -95,7 +95,7 @@ async def _write(llm: LLM, passage: Sampled) -> str:
     return next((line.strip(" \t\"'„“”*`") for line in text.splitlines() if line.strip()), "").replace("\0", " ")
 
 
-def is_usable(text: str, passage: Sampled) -> bool:
+def is_usable(text: str, passage: SampledPassage) -> bool:
     """Whether a text is a question in the passage's language that shares terms with it and does not say "passage"."""
     language = passage.language if passage.language in ("de", "en") else ""
     fits = (

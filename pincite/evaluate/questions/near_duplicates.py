@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pincite.core.evaluations import Place, Sampled, SetQuestion
+from pincite.core.evaluations import Place, SampledPassage, SetQuestion
 from pincite.evaluate.questions.rule_questions import Sample
 from pincite.text.terms import terms
 
@@ -26,7 +26,7 @@ def add_duplicate_places(questions: Sequence[SetQuestion], sample: Sample) -> li
 
 
 def _duplicate_places(
-    question: SetQuestion, own: dict[tuple[str, int], Sampled], sample: Sample, holds: dict[str, set[int]]
+    question: SetQuestion, own: dict[tuple[str, int], SampledPassage], sample: Sample, holds: dict[str, set[int]]
 ) -> list[Place]:
     passage = own[question.place.document_id, question.chunk]
     start, end = question.place.start - passage.start, question.place.end - passage.start
@@ -37,6 +37,6 @@ def _duplicate_places(
     for number in sorted(near):
         other = sample.passages[number]
         held = len(wanted.intersection(terms(other.text, passage.language)))
-        if not other.place.meets(question.place) and held >= MIN_SHARED_TERMS * len(wanted):
+        if not other.place.overlaps(question.place) and held >= MIN_SHARED_TERMS * len(wanted):
             found.append(other.place)
     return found

@@ -162,7 +162,7 @@ def rank_of(question: SetQuestion, hits: Sequence[Hit]) -> int | None:
     for rank, hit in enumerate(hits, start=1):
         chunk = hit.chunk
         place = Place(chunk.document_id, chunk.start_char, chunk.end_char)
-        if any(place.meets(right) for right in question.places):
+        if any(place.overlaps(right) for right in question.places):
             return rank
     return None
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from pincite.core.evaluations import Place, QuestionKind, Sampled, SetQuestion
+from pincite.core.evaluations import Place, QuestionKind, SampledPassage, SetQuestion
 from pincite.query.ground.suggestions import about, defined
 from pincite.text.sentences import sentences
 from pincite.text.terms import STOP_WORDS, stem, terms, words
@@ -28,7 +28,7 @@ _NAME = re.compile(r"\d|^[^\W\d_]*[A-ZÄÖÜ]")
 class Sample:
     """The sampled passages, the document frequency of terms, and the passages of each section."""
 
-    passages: Sequence[Sampled]
+    passages: Sequence[SampledPassage]
     frequency: Mapping[str, int]
     sections: Mapping[tuple[str, tuple[str, ...]], Sequence[Place]]
     paths: Mapping[tuple[str, ...], int]
@@ -38,7 +38,7 @@ class Sample:
         return self.frequency.get(term, 0) <= max(2, len(self.passages) // 100)
 
 
-def sample_of(passages: Sequence[Sampled]) -> Sample:
+def sample_of(passages: Sequence[SampledPassage]) -> Sample:
     """Count terms and sections of the passages."""
     frequency = Counter(term for one in passages for term in set(terms(one.text, one.language)))
     sections: dict[tuple[str, tuple[str, ...]], list[Place]] = {}
@@ -63,17 +63,17 @@ def make_questions(sample: Sample, count: int, seed: int) -> list[SetQuestion]:
     return list(found.values())
 
 
-Maker = Callable[[Sample, Sampled, Random], Iterator[SetQuestion]]
+Maker = Callable[[Sample, SampledPassage, Random], Iterator[SetQuestion]]
 
 
-def _stream(maker: Maker, sample: Sample, order: Sequence[Sampled], chance: Random) -> Iterator[SetQuestion]:
+def _stream(maker: Maker, sample: Sample, order: Sequence[SampledPassage], chance: Random) -> Iterator[SetQuestion]:
     """Yield at most one question of a kind per passage."""
     for passage in order:
         if (question := next(maker(sample, passage, chance), None)) is not None:
             yield question
 
 
-def _from_heading(sample: Sample, passage: Sampled, _chance: Random) -> Iterator[SetQuestion]:
+def _from_heading(sample: Sample, passage: SampledPassage, _chance: Random) -> Iterator[SetQuestion]:
     """Make a question from a heading that occurs once in the library."""
     if sample.paths[passage.heading_path] != 1:
         return
@@ -85,7 +85,7 @@ def _from_heading(sample: Sample, passage: Sampled, _chance: Random) -> Iterator
     yield _question(passage, "heading", text, span)
 
 
-def _from_definition(sample: Sample, passage: Sampled, _chance: Random) -> Iterator[SetQuestion]:
+def _from_definition(sample: Sample, passage: SampledPassage, _chance: Random) -> Iterator[SetQuestion]:
     """Make a question from a definition of a rare term."""
     for start, end in _sentences(passage):
         found = defined(passage.text[start:end], passage.language)
@@ -93,7 +93,7 @@ def _from_definition(sample: Sample, passage: Sampled, _chance: Random) -> Itera
             yield _question(passage, "definition", found[0], _place_in(passage, start, end))
 
 
-def _from_phrase(sample: Sample, passage: Sampled, chance: Random) -> Iterator[SetQuestion]:
+def _from_phrase(sample: Sample, passage: SampledPassage, chance: Random) -> Iterator[SetQuestion]:
     """Make a keyword query from the rarest words of a sentence, in their order."""
     for start, end in _shuffled(_sentences(passage), chance):
         tokens = _content_words(passage.text[start:end], passage.language)
@@ -104,7 +104,7 @@ def _from_phrase(sample: Sample, passage: Sampled, chance: Random) -> Iterator[S
             yield _question(passage, "phrase", text, _place_in(passage, start, end))
 
 
-def _from_gap(sample: Sample, passage: Sampled, chance: Random) -> Iterator[SetQuestion]:
+def _from_gap(sample: Sample, passage: SampledPassage, chance: Random) -> Iterator[SetQuestion]:
     """Make a cloze question: a sentence with a number, name or rare word removed."""
     for start, end in _shuffled(_sentences(passage), chance):
         sentence = " ".join(passage.text[start:end].split())
@@ -124,7 +124,7 @@ _MAKERS: Mapping[QuestionKind, Maker] = {
 }
 
 
-def _sentences(passage: Sampled) -> list[tuple[int, int]]:
+def _sentences(passage: SampledPassage) -> list[tuple[int, int]]:
     """The sentences of prose and lists that are suitable for questions."""
     if passage.content_type not in ("prose", "list"):
         return []
@@ -149,9 +149,9 @@ def _content_words(text: str, language: str) -> list[tuple[str, str]]:
     return [(word, stem(word.lower(), language)) for word in plain if word.lower() not in stop]
 
 
-def _place_in(passage: Sampled, start: int, end: int) -> Place:
+def _place_in(passage: SampledPassage, start: int, end: int) -> Place:
     return Place(passage.document_id, passage.start + start, passage.start + end)
 
 
-def _question(passage: Sampled, kind: QuestionKind, text: str, place: Place) -> SetQuestion:
+def _question(passage: SampledPassage, kind: QuestionKind, text: str, place: Place) -> SetQuestion:
     return SetQuestion(" ".join(text.split()), kind, passage.language, place, passage.version, passage.ordinal)

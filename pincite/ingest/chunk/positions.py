@@ -6,7 +6,15 @@ from dataclasses import replace
 
 from pincite.core.documents.document import Chunk, ChunkLevel, Parsed
 from pincite.core.documents.pages import PageMark
-from pincite.core.documents.positions import PageText, Place, Slice, in_words, leaves, placing, touching
+from pincite.core.documents.positions import (
+    PageText,
+    Place,
+    Slice,
+    describe_places,
+    marks_in_span,
+    number_pages,
+    place_on_page,
+)
 
 
 def with_positions(rows: Iterable[Chunk], parsed: Parsed) -> tuple[Chunk, ...]:
@@ -15,7 +23,9 @@ def with_positions(rows: Iterable[Chunk], parsed: Parsed) -> tuple[Chunk, ...]:
         return tuple(rows)
     positions = _Positions(parsed)
     return tuple(
-        row if row.level is ChunkLevel.DOCUMENT else replace(row, place=in_words(positions.of(row.start, row.end)))
+        row
+        if row.level is ChunkLevel.DOCUMENT
+        else replace(row, place=describe_places(positions.of(row.start, row.end)))
         for row in rows
     )
 
@@ -25,7 +35,7 @@ class _Positions:
 
     def __init__(self, parsed: Parsed) -> None:
         self.text = Slice(parsed.text)
-        self.leaves = leaves(parsed.pages, len(parsed.text))
+        self.leaves = number_pages(parsed.pages, len(parsed.text))
         self._marks: dict[int, tuple[PageMark, ...]] = {}
 
     def of(self, start: int, end: int) -> list[Place]:
@@ -34,10 +44,10 @@ class _Positions:
         after = bisect_left(self.leaves, end, key=lambda leaf: leaf.page.start)
         there = self.leaves[first:after]
         if len(there) == 1 and there[0].page.kind != "page":
-            return [placing(there[0], touching(self._placed(there[0]), start, end, self.text), start, end)]
-        return [placing(leaf, (), start, end) for leaf in there[:1] + there[1:][-1:]]
+            return [place_on_page(there[0], marks_in_span(self._placed(there[0]), start, end, self.text), start, end)]
+        return [place_on_page(leaf, (), start, end) for leaf in there[:1] + there[1:][-1:]]
 
     def _placed(self, leaf: PageText) -> tuple[PageMark, ...]:
         if leaf.number not in self._marks:
-            self._marks[leaf.number] = leaf.page.placed()
+            self._marks[leaf.number] = leaf.page.unpack_marks()
         return self._marks[leaf.number]

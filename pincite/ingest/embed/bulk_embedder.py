@@ -68,7 +68,7 @@ class ProcessBulkEmbedder:
         self._child: EmbedderChild | None = None
         self._starting = asyncio.Lock()
         self._closed = False
-        self._batcher = Batcher(self._embed_batch, most=_MAX_BATCH_DOCUMENTS)
+        self._batcher = Batcher(self._embed_batch, max_batch=_MAX_BATCH_DOCUMENTS)
 
     async def embed(self, passages: Sequence[PassageText]) -> list[Windows]:
         """The vectors of each passage, one per window; raises ProviderError if the child fails twice.

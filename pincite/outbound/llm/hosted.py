@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from pincite.core.protocols import Offered
+from pincite.core.protocols import ServerModel
 from pincite.core.query.prompt import Prompt, StreamPart
 from pincite.core.query.tools import Abilities
 from pincite.errors import ProviderRefused
@@ -75,7 +75,7 @@ class ServedLLM:
         """Ask the server for what the settings and the model table do not say."""
         await self._known.meet()
 
-    async def list_models(self) -> list[Offered]:
+    async def list_models(self) -> list[ServerModel]:
         """List the models of the server."""
         raise NotImplementedError
 
@@ -98,7 +98,7 @@ class ServedLLM:
         """Close the connections."""
         await self._server.close()
 
-    async def _offers(self) -> list[Offered]:
+    async def _offers(self) -> list[ServerModel]:
         return await self.list_models()
 
     def _body(self, order: CompletionRequest) -> dict[str, Any]:

@@ -100,7 +100,7 @@ def _marks_with_pages(parsed: Parsed) -> Iterator[PageMark]:
     number = 0
     for page in parsed.pages:
         number += page.kind != "text"
-        place, marks = _page_reference(page, number), page.placed()
+        place, marks = _page_reference(page, number), page.unpack_marks()
         if marks and marks[0].box:
             yield PageMark(marks[0].start, marks[-1].end, ref=place)
             continue

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Self
 
-from pincite.core.documents.cells import letters
+from pincite.core.documents.cells import column_name
 from pincite.errors import Unreadable
 from pincite.parsers.markdown_out.writer import MarkdownWriter, escaped, row, rule
 
@@ -140,7 +140,7 @@ def _write_region(region: Rows, out: MarkdownWriter) -> None:
         lead = 0
     for number, cells in region[:lead]:
         (at, text), *_ = cells.items()
-        out.block(escaped(text), f"{letters(at)}{number}")
+        out.block(escaped(text), f"{column_name(at)}{number}")
     if lead < len(region):
         out.lines(_table(region[lead:], *_column_range(region[lead:])))
 
@@ -155,7 +155,7 @@ def _table(rows: Rows, first: int, last: int) -> Iterator[tuple[str, str]]:
     if not with_header:
         yield row([""] * (last - first + 1)), ""
         yield rule(last - first + 1), ""
-    left, right = letters(first), f":{letters(last)}{{}}" if last > first else ""
+    left, right = column_name(first), f":{column_name(last)}{{}}" if last > first else ""
     for number, cells in rows:
         yield row([cells.get(place, "") for place in range(first, last + 1)]), f"{left}{number}{right.format(number)}"
         if with_header:

@@ -208,16 +208,18 @@ class _SheetHandler:
         elif (
             name == "mergeCell"
             and len(self.sheet.merged) < MAX_SPANS
-            and (found := Cells.of(attributes.get("ref", "")))
+            and (found := Cells.parse(attributes.get("ref", "")))
         ):
             self.sheet.merged.append(found)
         elif (
-            name == "hyperlink" and len(self.sheet.links) < MAX_SPANS and (found := Cells.of(attributes.get("ref", "")))
+            name == "hyperlink"
+            and len(self.sheet.links) < MAX_SPANS
+            and (found := Cells.parse(attributes.get("ref", "")))
         ):
             relation = next((value for key, value in attributes.items() if key.endswith(":id")), "")
             self.sheet.links.append((found, relation))
 
-        elif name == "dimension" and (found := Cells.of(attributes.get("ref", ""))):
+        elif name == "dimension" and (found := Cells.parse(attributes.get("ref", ""))):
             self.last = found.bottom
 
     def _row(self, number: str) -> None:
@@ -232,7 +234,7 @@ class _SheetHandler:
         if not self.numbered:  # then the cell references may give its number
             self.row = parse_int(place[len(letters) :], self.row)
         if letters not in self.columns:
-            found = Cells.of(f"{letters}1")
+            found = Cells.parse(f"{letters}1")
             self.columns[letters] = found.left if found else 0
         self.column = self.columns[letters] or self.column + 1
         self.kind = attributes.get("t", "n")

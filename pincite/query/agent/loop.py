@@ -14,7 +14,7 @@ from pincite.core.query.plan import Plan
 from pincite.core.query.prompt import Draft, Prompt, StreamPart, Usage
 from pincite.core.query.tools import Step, ToolCall
 from pincite.core.run import Run, SourcesFound, Stepped
-from pincite.core.traces import asked, written
+from pincite.core.traces import llm_request_attributes, llm_response_attributes
 from pincite.errors import ProviderError, ProviderRefused, Unavailable
 from pincite.models.facts import facts_of
 from pincite.models.resilient import abilities_of
@@ -151,7 +151,7 @@ async def agent_turn(run: Run, state: AgentState, *, final: bool) -> ModelTurn:
     llm, transcript = run.kit.llm, state.transcript
     prompt = transcript.prompt(tools=not final, native=state.native)
     prompt = replace(prompt, tools=offered(state.tools) if state.native and not final else ())
-    run.observe(**asked(run.provider_of(llm), prompt, llm.name), turn=state.turns + 1)
+    run.observe(**llm_request_attributes(run.provider_of(llm), prompt, llm.name), turn=state.turns + 1)
     state.turns += 1
     pieces: list[StreamPart] = []
     async with aclosing(llm.write(prompt)) as written_pieces:  # type: ignore[type-var]
@@ -179,7 +179,7 @@ def _count(run: Run, state: AgentState, pieces: Sequence[StreamPart], prompt: Pr
         state.usage = Usage(
             before.prompt_tokens + usage.prompt_tokens, before.completion_tokens + usage.completion_tokens
         )
-    run.observe(**written(Draft(text, last.model or run.kit.llm.name, last.finish_reason, usage), None))
+    run.observe(**llm_response_attributes(Draft(text, last.model or run.kit.llm.name, last.finish_reason, usage), None))
 
 
 async def _look_first(run: Run, plan: Plan, state: AgentState, backend: ToolBackend) -> None:

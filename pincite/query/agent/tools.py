@@ -13,7 +13,7 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
 from pincite.config.messages import describe_error, did_you_mean
 from pincite.core.documents.document import ReadRequest
-from pincite.core.protocols import Opened
+from pincite.core.protocols import DocumentExtract
 from pincite.core.query.hits import Hit
 from pincite.core.query.tools import Tool, ToolCall
 from pincite.errors import BadRequest
@@ -30,8 +30,8 @@ class ToolBackend:
     """What tools work with: each of these acts with the caller's rights, inside the request's filters."""
 
     search: Callable[[Sequence[str]], Awaitable[Sequence[Hit]]]
-    read: Callable[[ReadRequest], Awaitable[tuple[Opened, Sequence[Hit]]]]
-    find: Callable[[ReadRequest, str], Awaitable[tuple[Opened, Sequence[Hit]]]]
+    read: Callable[[ReadRequest], Awaitable[tuple[DocumentExtract, Sequence[Hit]]]]
+    find: Callable[[ReadRequest, str], Awaitable[tuple[DocumentExtract, Sequence[Hit]]]]
     tools: tuple[str, ...] = ("rag_search", "read_document", "find_in_document")
 
 
@@ -53,7 +53,7 @@ class Result:
     said: str
     hits: tuple[Hit, ...] = ()
     arguments: Mapping[str, Any] | None = None
-    opened: Opened | None = None
+    opened: DocumentExtract | None = None
     failed: bool = False
 
 

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 
 from pincite import __version__
 from pincite.config.branches.retrieval import Cache
-from pincite.core.protocols import Alike, ToKeep
+from pincite.core.protocols import CacheEntry, SimilarQuestion
 from pincite.core.query.answer import Answer, Degraded
 from pincite.core.query.fixed_answers import NO_ANSWER
 from pincite.core.query.plan import Plan
@@ -68,16 +68,16 @@ async def cache_lookup(run: Run, plan: Plan) -> Lookup:
     """An answer to the same question, if there is one; nothing is embedded where there is nothing to compare with."""
     cache, key = run.kit.cache, _key(run, plan)
     assert cache is not None
-    looked = await cache.look(run.scope, key, plan.text)
+    looked = await cache.look_up(run.scope, key, plan.text)
     run.observe(hit=False, known=looked.same is not None or looked.others)
     if looked.same is not None and (kept := await cache.read(run.scope, looked.same)):
-        return Lookup(key, looked.state, _again(run, plan, kept, Alike(looked.same, plan.text, 1.0)))
+        return Lookup(key, looked.state, _again(run, plan, kept, SimilarQuestion(looked.same, plan.text, 1.0)))
     if looked.others and (near := await _nearest(run, plan, key)) and (kept := await cache.read(run.scope, near.id)):
         return Lookup(key, looked.state, _again(run, plan, kept, near))
     return Lookup(key, looked.state)
 
 
-async def _nearest(run: Run, plan: Plan, key: bytes) -> Alike | None:
+async def _nearest(run: Run, plan: Plan, key: bytes) -> SimilarQuestion | None:
     """The most similar kept question that asks the same; why the nearest of the others does not is told in the trace."""
     cache, limits = run.kit.cache, run.settings.cache
     assert cache is not None
@@ -85,7 +85,7 @@ async def _nearest(run: Run, plan: Plan, key: bytes) -> Alike | None:
         [vector] = await run.embed([plan.text])
     except Unavailable:
         return None  # whoever searches by it will say so
-    for number, one in enumerate(await cache.alike(run.scope, key, vector, least_alike(limits))):
+    for number, one in enumerate(await cache.similar(run.scope, key, vector, least_alike(limits))):
         apart = differs(plan.text, one, limits)
         if apart is None:
             return one
@@ -99,13 +99,13 @@ def least_alike(limits: Cache) -> float:
     return limits.precision_threshold if limits.threshold_mode == "precision" else limits.recall_threshold
 
 
-def differs(asked: str, kept: Alike, limits: Cache) -> Difference | None:
+def differs(asked: str, kept: SimilarQuestion, limits: Cache) -> Difference | None:
     """In what a kept question is another one, or nothing; how similar it is says how closely its words are read."""
     loose = limits.threshold_mode == "recall" and kept.similarity >= limits.precision_threshold
     return difference(asked, kept.question, other_forms=loose)
 
 
-def _again(run: Run, plan: Plan, kept: Answer, hit: Alike) -> Answer:
+def _again(run: Run, plan: Plan, kept: Answer, hit: SimilarQuestion) -> Answer:
     """A kept answer as this request's own; the trace tells where it is from, and what it stands on."""
     how = "the same words" if hit.question == plan.text else f"a question {hit.similarity:.2f} alike, its words checked"
     run.observe(
@@ -130,8 +130,8 @@ async def cache_saving(run: Run, plan: Plan, answer: Answer, lookup: Lookup) -> 
     try:
         async with asyncio.timeout(KEEP_S):
             [vector] = await run.embed([plan.text])
-            entry = ToKeep(lookup.key, lookup.state, plan.text, vector, replace(answer, session_id=None))
-            run.observe(kept=await run.kit.cache.keep(run.scope, entry, run.settings.cache))
+            entry = CacheEntry(lookup.key, lookup.state, plan.text, vector, replace(answer, session_id=None))
+            run.observe(kept=await run.kit.cache.save(run.scope, entry, run.settings.cache))
     except TimeoutError:
         run.degrade("cache_saving", "the answer was not kept: the database takes its time")
     except PinciteError as error:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pincite.core.documents.positions import PageText, Slice, TextSpan, in_words, locate
+from pincite.core.documents.positions import PageText, Slice, TextSpan, describe_places, locate
 from pincite.core.query.answer import Answer, Citation
 from pincite.core.query.hits import RetrievedChunk
 from pincite.core.query.prompt import Prompt
@@ -32,4 +32,4 @@ def _placed(citation: Citation, chunk: RetrievedChunk, pages: Sequence[PageText]
     """The citation with its place; `rects` are those on its first page, which `page` names."""
     spot = _extract(citation, chunk)
     places = locate(pages, spot.start, spot.end, Slice(chunk.text, chunk.start_char))
-    return replace(citation, place=in_words(places), rects=places[0].boxes if places else ())
+    return replace(citation, place=describe_places(places), rects=places[0].boxes if places else ())

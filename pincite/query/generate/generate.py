@@ -9,7 +9,7 @@ from pincite.core.protocols import LLM
 from pincite.core.query.hits import Hit
 from pincite.core.query.prompt import Draft, Prompt, Quote, StreamPart, Usage
 from pincite.core.run import Run, Token
-from pincite.core.traces import asked, written
+from pincite.core.traces import llm_request_attributes, llm_response_attributes
 from pincite.errors import ProviderError, Unavailable
 from pincite.query.citations.marks import normalise_marks
 from pincite.query.generate.link_policy import LinkPolicy
@@ -51,7 +51,7 @@ def told(run: Run, prompt: Prompt, pieces: Sequence[StreamPart], given: Sequence
 
 
 async def _write(run: Run, llm: LLM, prompt: Prompt, *, aloud: bool = True) -> Draft:
-    run.observe(**asked(run.provider_of(llm), prompt, llm.name))
+    run.observe(**llm_request_attributes(run.provider_of(llm), prompt, llm.name))
     if llm is not run.kit.extractive:
         run.prompt = prompt
     given = [*(message.content for message in prompt.messages), *(hit.chunk.text for hit in prompt.sources)]
@@ -70,7 +70,7 @@ async def _write(run: Run, llm: LLM, prompt: Prompt, *, aloud: bool = True) -> D
     if broken:
         run.degrade("llm_generation", f"the model stopped in the middle: {broken}")
     made = writing.draft(llm, BROKEN_OFF if broken else writing.last.finish_reason)
-    run.observe(**written(made, writing.first_text_ms))
+    run.observe(**llm_response_attributes(made, writing.first_text_ms))
     if thought := writing.thought:
         run.observe(thought_characters=len(thought))
         run.thoughts.append(thought)

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 
 from pincite.core.query.answer import Answer, Citation, Confidence, Conflict, Groundedness
-from pincite.core.query.fixed_answers import NO_ANSWER, NOTHING_ABOUT, NOTHING_ASKED, NOTHING_FOUND, quoted
+from pincite.core.query.fixed_answers import NO_ANSWER, NOTHING_ABOUT, NOTHING_ASKED, NOTHING_FOUND, quote_words
 from pincite.core.query.hits import Evidence, Hit, RetrievedChunk
 from pincite.core.query.plan import Plan
 from pincite.core.query.prompt import Draft, Prompt, Quote
@@ -65,7 +65,7 @@ async def no_answer(run: Run, plan: Plan, evidence: Evidence) -> Answer:
     """The answer when no passage is relevant: no model is asked."""
     language = question_language(plan.text)
     about = (
-        NOTHING_ABOUT[language].format(what=quoted(evidence.missing[:MOST_MISSING], language))
+        NOTHING_ABOUT[language].format(what=quote_words(evidence.missing[:MOST_MISSING], language))
         if evidence.missing
         else ""
     )
@@ -125,7 +125,9 @@ def _resolved(mark: CitationMark, chunk: RetrievedChunk, found: SupportVerdict) 
 
 
 def _unanswered(evidence: Evidence) -> Confidence:
-    lacking = f"; they say nothing about {quoted(evidence.missing[:MOST_MISSING], 'en')}" if evidence.missing else ""
+    lacking = (
+        f"; they say nothing about {quote_words(evidence.missing[:MOST_MISSING], 'en')}" if evidence.missing else ""
+    )
     return Confidence(0.0, "low", f"the sources found do not answer the question{lacking}")
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pincite.core.query.prompt import Draft, Message, Prompt, StreamPart
 from pincite.core.query.question import Question, Sampling
 from pincite.core.run import Run
-from pincite.core.traces import asked, written
+from pincite.core.traces import llm_request_attributes, llm_response_attributes
 from pincite.errors import ProviderError
 from pincite.models.facts import facts_of
 from pincite.query.prompt.budget import MESSAGE, tokenizer
@@ -45,7 +45,7 @@ async def complete(prompt: Prompt, bounds: Bounds, *, run: Run) -> str:
     """What the model says to a prompt; `ProviderError` where it takes too long."""
     llm, begun, first_ms = run.kit.llm, time.monotonic(), None
     text, last, usage = "", StreamPart(), None
-    run.observe(**asked(run.provider_of(llm), prompt, llm.name))
+    run.observe(**llm_request_attributes(run.provider_of(llm), prompt, llm.name))
     try:
         async with asyncio.timeout(bounds.seconds), aclosing(llm.write(prompt)) as pieces:  # type: ignore[type-var]
             async for piece in pieces:
@@ -59,5 +59,5 @@ async def complete(prompt: Prompt, bounds: Bounds, *, run: Run) -> str:
     except TimeoutError:
         raise ProviderError(f"the model took longer than {bounds.seconds:g} s; it was done without") from None
     run.spend(usage)
-    run.observe(**written(Draft(text, last.model or llm.name, last.finish_reason, usage), first_ms))
+    run.observe(**llm_response_attributes(Draft(text, last.model or llm.name, last.finish_reason, usage), first_ms))
     return text[: bounds.characters]

@@ -57,4 +57,4 @@ def _screen(run: Run, text: str) -> None:
 async def model_lookup(run: Run) -> None:
     """Let the model's server say, once, which model it has and how much that sees; where it does not, we go on."""
     if isinstance(run.kit.llm, Discoverable):
-        await run.kit.llm.meet()
+        await run.kit.llm.discover()

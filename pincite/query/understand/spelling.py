@@ -146,7 +146,7 @@ async def spelling_correction(run: Run, question: Question) -> Question:
     vocabulary = run.kit.vocabulary
     if not run.settings.spelling.enabled or vocabulary is None or question.many or question.also:
         return question
-    text = question.meant
+    text = question.search_text
     looked_at = suspects(text)
     held = await vocabulary.known_words({one.word for one in looked_at}, scope=run.scope)
     unknown = [one for one in looked_at if one.word not in held]
@@ -161,7 +161,7 @@ async def spelling_correction(run: Run, question: Question) -> Question:
 
 async def _fixes(run: Run, question: Question, unknown: Sequence[Suspect]) -> dict[Suspect, str]:
     """What was meant by those of the unknown words that no dictionary knows either."""
-    language = question_language(question.meant)
+    language = question_language(question.search_text)
     own = await asyncio.to_thread(dictionary, language)
     wrong = [one for one in unknown if one.word not in own]
     if not wrong or len({one.word for one in wrong}) > MOST:

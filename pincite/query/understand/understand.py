@@ -25,7 +25,7 @@ EXTRA = 0.5
 
 async def query_analysis(run: Run, question: Question, *, answered: bool = True) -> Plan:
     """Say what kind of question it is; choose the strategy, the searches and how many passages are wanted."""
-    rag, text = run.settings.rag, question.meant
+    rag, text = run.settings.rag, question.search_text
     reading = read(text)
     looks = retrieves(question, rag)
     effort = effort_of(question, run.settings, reading, looks=looks) if answered else None

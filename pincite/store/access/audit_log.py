@@ -8,15 +8,15 @@ from typing import Any
 from psycopg.types.json import Jsonb
 
 from pincite.core.accounts.audit import (
-    BEGINNING,
+    CHAIN_START,
     Anchor,
     AuditEntry,
     AuditEvent,
     AuditFilter,
     ChainCheck,
     Link,
-    ended,
-    followed,
+    verify_end,
+    verify_links,
 )
 from pincite.core.request_context import RequestOrigin, origin
 from pincite.errors import Invalid, NotAllowed
@@ -66,13 +66,13 @@ class AuditLog:
             if row is None:
                 raise NotAllowed("only an administrator may read the audit log")
             head, last = Anchor(row[0], bytes(row[1])), row[2] or 0
-            verdict = ChainCheck(BEGINNING)
+            verdict = ChainCheck(CHAIN_START)
             while verdict.fault is None:
                 page = await fetch_all(connection, _PAGE, (verdict.reached.number, last, EVENTS_PER_PAGE))
-                verdict = followed(verdict.reached, [Link(n, content, bytes(h)) for n, content, h in page], known)
+                verdict = verify_links(verdict.reached, [Link(n, content, bytes(h)) for n, content, h in page], known)
                 if len(page) < EVENTS_PER_PAGE:
                     break
-        return verdict if verdict.fault else ended(verdict.reached, head, known)
+        return verdict if verdict.fault else verify_end(verdict.reached, head, known)
 
 
 _LIST = """

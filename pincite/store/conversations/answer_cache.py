@@ -11,7 +11,7 @@ import psycopg
 
 from pincite.config.branches.retrieval import Cache
 from pincite.core.accounts.access import Scope
-from pincite.core.protocols import Alike, Looked, ToKeep, Vector
+from pincite.core.protocols import CacheEntry, CacheLookup, SimilarQuestion, Vector
 from pincite.core.query.answer import Answer
 from pincite.errors import StoreDown
 from pincite.store.conversations.answer_json import from_json, to_json
@@ -30,21 +30,21 @@ class AnswerCache:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def look(self, scope: Scope, key: bytes, question: str) -> Looked:
+    async def look_up(self, scope: Scope, key: bytes, question: str) -> CacheLookup:
         """Return the state of the readable documents, the entry of the same question, and whether others exist."""
         values = {"realms": list(scope.realms), "key": key, "question": storable(question)}
         async with self._errors_as_store_down():
             [[(state,)], [(same, others)]] = await self._database.run_batch(
                 scope.person, _STATE, _SAME, values=values, local=SHORT_TIMEOUTS
             )
-        return Looked(state, same if state else None, bool(state and others))
+        return CacheLookup(state, same if state else None, bool(state and others))
 
-    async def alike(self, scope: Scope, key: bytes, vector: Vector, least: float) -> list[Alike]:
+    async def similar(self, scope: Scope, key: bytes, vector: Vector, least: float) -> list[SimilarQuestion]:
         """Return cached questions with a similarity of at least `least`, the most similar first."""
         values = {"key": key, "vector": f"[{','.join(map(str, vector))}]", "least": least, "nearest": MAX_CANDIDATES}
         async with self._errors_as_store_down():
             [found] = await self._database.run_batch(scope.person, _SIMILAR, values=values, local=SHORT_TIMEOUTS)
-        return [Alike(*row) for row in found]
+        return [SimilarQuestion(*row) for row in found]
 
     async def read(self, scope: Scope, entry: int) -> Answer | None:
         """Return a cached answer; None if it was removed meanwhile or its digest does not match."""
@@ -54,7 +54,7 @@ class AnswerCache:
             return None
         return from_json(json.loads(found[0][1]))
 
-    async def keep(self, scope: Scope, entry: ToKeep, limits: Cache) -> bool:
+    async def save(self, scope: Scope, entry: CacheEntry, limits: Cache) -> bool:
         """Store an answer unless the readable documents changed since the question; return whether it was stored.
 
         Its documents are locked meanwhile, so that a concurrent removal waits and then removes the cached answer, too.

@@ -165,7 +165,7 @@ class Sessions:
             )
         return tuple(Exchange(*row) for row in reversed(found))
 
-    async def keep(self, scope: Scope, session_id: str, turn: KeptTurn) -> None:
+    async def save_turn(self, scope: Scope, session_id: str, turn: KeptTurn) -> None:
         """Add a turn to a session, even if the caller is cancelled."""
         await self._shielded(self._keep(scope, session_id, turn))
 

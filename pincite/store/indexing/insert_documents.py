@@ -11,7 +11,7 @@ from psycopg.types.json import Jsonb
 
 from pincite.core.accounts.access import Scope
 from pincite.core.documents.document import Upload
-from pincite.core.documents.jobs import WAITED_FOR
+from pincite.core.documents.jobs import INTERACTIVE_PRIORITY
 from pincite.core.request_context import RequestOrigin
 from pincite.store.access.permissions import lock_folder_readers
 from pincite.store.database import Connection, fetch_all, fetch_one
@@ -26,7 +26,7 @@ class Schedule:
     """When a file is processed: held until it is started, or queued with a priority."""
 
     held: bool = False
-    priority: int = WAITED_FOR
+    priority: int = INTERACTIVE_PRIORITY
 
     @property
     def state(self) -> str:

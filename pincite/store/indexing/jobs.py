@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 
 from pincite.concurrency import Batcher
 from pincite.core.accounts.access import Scope
-from pincite.core.documents.jobs import LOAD
+from pincite.core.documents.jobs import BULK_PRIORITY
 from pincite.errors import PinciteError
 from pincite.store.database import Connection, Database, fetch_one
 
@@ -191,7 +191,7 @@ class Jobs:
         """Make all stalled jobs, of every owner, available now, because a service is up again."""
         await self._database.run_batch("", "select wake_stalled()", values={}, durable=False)
 
-    async def start_over(self, scope: Scope, document_ids: Sequence[str], *, priority: int = LOAD) -> None:
+    async def start_over(self, scope: Scope, document_ids: Sequence[str], *, priority: int = BULK_PRIORITY) -> None:
         """Release held jobs of these documents and reset their attempts, because the documents are requested again."""
         async with self._database.transaction(scope.person, durable=False) as connection:
             await connection.execute(

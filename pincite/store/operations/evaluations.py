@@ -15,7 +15,7 @@ from pincite.core.evaluations import (
     Interval,
     Place,
     QuestionOrigin,
-    Sampled,
+    SampledPassage,
     SetQuestion,
 )
 from pincite.errors import Conflict, NotFound
@@ -33,7 +33,7 @@ class Evaluations:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def passages(self, scope: Scope, seed: int, limit: int) -> list[Sampled]:
+    async def passages(self, scope: Scope, seed: int, limit: int) -> list[SampledPassage]:
         """Return chunks of the searched versions in reading order: all, or a sample determined by the seed."""
         async with self._database.transaction(scope.person) as connection:
             found = await fetch_all(
@@ -338,7 +338,7 @@ def _to_question(row: tuple[Any, ...]) -> SetQuestion:
     return SetQuestion(place=place, **values)
 
 
-def _to_sampled(row: tuple[Any, ...]) -> Sampled:
+def _to_sampled(row: tuple[Any, ...]) -> SampledPassage:
     values = by_name(_SAMPLED_COLUMNS, row)
     values["heading_path"] = tuple(values["heading_path"])
-    return Sampled(**values)
+    return SampledPassage(**values)

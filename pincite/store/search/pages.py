@@ -7,7 +7,7 @@ from typing import Any
 from pincite.core.accounts.access import Scope
 from pincite.core.documents.document import Parsed
 from pincite.core.documents.pages import Page, pack, unpack
-from pincite.core.documents.positions import PageText, TextSpan, leaves
+from pincite.core.documents.positions import PageText, TextSpan, number_pages
 from pincite.store.database import Connection, Database
 
 MAX_MARKS_BYTES = 8 * 1024
@@ -28,7 +28,7 @@ async def store_pages(connection: Connection, version: int, parsed: Parsed) -> N
 def _columns(parsed: Parsed) -> dict[str, list[object]]:
     parts = [
         (leaf.number, part, piece.page, piece.end)
-        for leaf in leaves(parsed.pages, len(parsed.text))
+        for leaf in number_pages(parsed.pages, len(parsed.text))
         for part, piece in enumerate(_parts(leaf))
     ]
     return {

@@ -10,7 +10,7 @@ from psycopg import sql
 from pincite.config.branches.retrieval import Rag
 from pincite.core.accounts.access import Scope
 from pincite.core.documents.positions import PageText, TextSpan
-from pincite.core.protocols import Fetched, Match, Titled, Vector
+from pincite.core.protocols import Fetched, Match, TitleMatch, Vector
 from pincite.core.query.hits import RetrievedChunk
 from pincite.core.query.question import Filters
 from pincite.store.columns import select_list
@@ -119,7 +119,7 @@ class PostgresIndex:
 
     async def documents_named(
         self, names: Sequence[str], vector: Vector, *, scope: Scope, filters: Filters
-    ) -> list[Titled]:
+    ) -> list[TitleMatch]:
         """Return the documents with one of these names; names of too many documents are ignored."""
         if not scope.realms or not names:
             return []
@@ -131,7 +131,7 @@ class PostgresIndex:
         )
         values = {**scope_sql.values(scope, filters), **values}
         [found] = await self._database.run_batch(scope.person, query, values=values)
-        return [Titled(name, document, Match(key, cosine)) for name, document, key, cosine in found]
+        return [TitleMatch(name, document, Match(key, cosine)) for name, document, key, cosine in found]
 
     async def nearest_in_documents(
         self, documents: Sequence[str], vector: Vector, *, scope: Scope, filters: Filters, limit: int

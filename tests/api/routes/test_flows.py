@@ -42,7 +42,7 @@ def test_a_flow_can_be_followed_as_it_runs(live_server: LiveServer, client: http
 def test_an_invalid_flow_is_refused_with_the_reason(client: httpx2.Client, folder: str) -> None:
     circle = flow(folder, edges=[{"from": "docs", "to": "answer"}, {"from": "answer", "to": "answer"}])
     problem = assert_problem(client.post("/api/v1/flows/run", json=circle), 422, "invalid")
-    assert "the edges go round in a circle" in problem["detail"]
+    assert "the edges form a cycle" in problem["detail"]
     assert_problem(client.post("/api/v1/flows/run", json=flow(folder, input=" ")), 422, "empty_query")
     unknown = assert_problem(client.post("/api/v1/flows/run", json=flow(folder, profile="nosuch")), 422, "invalid")
     assert "there is no profile" in unknown["detail"]

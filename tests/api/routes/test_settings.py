@@ -99,7 +99,7 @@ def test_an_index_setting_says_what_is_stale(admin: httpx2.Client) -> None:
         ({"llm.api_key": "canary"}, "secrets are never stored"),
         ({"server.port": 1}, "only when a process starts"),
         ({"llm.provider": "evil.module"}, "dotted path only from the environment"),
-        ({"llm.base_url": "http://127.0.0.1:9/v1"}, "would go to the new server"),
+        ({"llm.base_url": "http://127.0.0.1:9/v1"}, "would be sent to the new server"),
         ({}, 'send settings by their keys, such as {"rag.top_k": 5}'),
         ({"values": {}}, "send settings by their keys"),
         ({"values": [1]}, "values: must be an object"),

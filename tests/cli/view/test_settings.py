@@ -16,7 +16,7 @@ from pincite.cli.view.settings import (
 )
 from pincite.config.schema import catalogue
 from pincite.core.operations import SettingChange
-from pincite.engine.live_settings import Line, SettingsOutcome
+from pincite.engine.live_settings import SettingLine, SettingsOutcome
 
 from .makers import DAY, seen
 
@@ -25,8 +25,8 @@ def control(safe: bool = False, **ignored: str) -> Any:
     return SimpleNamespace(safe=safe, ignored=ignored, settings=SimpleNamespace(revision=4))
 
 
-def line(name: str, value: Any, source: Any = "default", **more: Any) -> Line:
-    return Line(catalogue()[name], value, source, more.pop("set", value is not None), **more)
+def line(name: str, value: Any, source: Any = "default", **more: Any) -> SettingLine:
+    return SettingLine(catalogue()[name], value, source, more.pop("set", value is not None), **more)
 
 
 def change(key: str, before: Any, after: Any, **more: Any) -> SettingChange:

@@ -6,7 +6,15 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from pincite.core.query.pictures import LONGEST_SIDE, MOST, MOST_BYTES, Picture, from_url, picture_of, pictures_of
+from pincite.core.query.pictures import (
+    MAX_PICTURE_BYTES,
+    MAX_PICTURES,
+    MAX_SIDE_PIXELS,
+    Picture,
+    picture_from_bytes,
+    picture_from_url,
+    read_pictures,
+)
 from pincite.errors import Invalid, TooLarge, Unsupported
 from tests.picture_maker import saved
 
@@ -24,62 +32,80 @@ def png(width: int, height: int) -> bytes:
 @pytest.mark.parametrize(
     ("kind", "options"), [("PNG", {}), ("JPEG", {}), ("GIF", {}), ("WEBP", {}), ("WEBP", {"lossless": True})]
 )
-def test_a_picture_is_what_its_bytes_are_whatever_it_is_called(kind: str, options: Any, size: tuple[int, int]) -> None:
+def test_the_type_of_a_picture_is_detected_from_its_bytes(kind: str, options: Any, size: tuple[int, int]) -> None:
     import io
 
     out = io.BytesIO()
     Image.new("RGB", size, "red").save(out, kind, **options)
-    found = from_url(url_of(out.getvalue(), "text/html"))
+    found = picture_from_url(url_of(out.getvalue(), "text/html"))
     assert (found.mime, found.width, found.height) == (f"image/{kind.lower()}", *size)
     assert found.data == out.getvalue()
-    assert from_url(found.url) == found
+    assert picture_from_url(found.url) == found
 
 
-def test_a_wide_webp_says_its_size_in_its_own_way() -> None:
+def test_the_size_of_an_extended_webp_is_read() -> None:
     data = saved(Image.new("RGBA", (40, 30), (1, 2, 3, 4)), "WEBP")
-    assert (picture_of(data).width, picture_of(data).height) == (40, 30)
+    assert (picture_from_bytes(data).width, picture_from_bytes(data).height) == (40, 30)
 
 
-def test_a_preview_in_a_jpeg_is_not_taken_for_the_picture() -> None:
+def test_the_size_of_an_embedded_jpeg_preview_is_ignored() -> None:
     plain, preview = (saved(Image.new("RGB", size, "red"), "JPEG") for size in ((64, 48), (8, 8)))
     held = plain[:2] + b"\xff\xe1" + struct.pack(">H", len(preview) + 2) + preview + plain[2:]
-    assert (picture_of(held).width, picture_of(held).height) == (64, 48)
+    assert (picture_from_bytes(held).width, picture_from_bytes(held).height) == (64, 48)
 
 
 @pytest.mark.parametrize(
     "url",
-    ["https://evil.example/p.png", "file:///etc/passwd", "data:image/png,abc", "/p.png", "", "data:image/png;base64,!!", "data:;base64"],
-)  # fmt: skip
-def test_anything_but_the_bytes_themselves_is_refused_and_nothing_is_fetched(url: str) -> None:
+    [
+        "https://evil.example/p.png",
+        "file:///etc/passwd",
+        "data:image/png,abc",
+        "/p.png",
+        "",
+        "data:image/png;base64,!!",
+        "data:;base64",
+    ],
+)
+def test_urls_other_than_base64_data_urls_are_refused(url: str) -> None:
     with pytest.raises(Invalid) as raised:
-        from_url(url)
+        picture_from_url(url)
     assert raised.value.code == "not_a_data_url"
 
 
 @pytest.mark.parametrize(
-    "data", [b"", b"<svg xmlns='http://www.w3.org/2000/svg'/>", b"%PDF-1.7", b"RIFF0000WAVE", b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff\xe0", b"GIF89a", b"RIFF\0\0\0\0WEBPVP9 "]
-)  # fmt: skip
-def test_what_is_no_picture_or_a_broken_one_is_refused(data: bytes) -> None:
+    "data",
+    [
+        b"",
+        b"<svg xmlns='http://www.w3.org/2000/svg'/>",
+        b"%PDF-1.7",
+        b"RIFF0000WAVE",
+        b"\x89PNG\r\n\x1a\n",
+        b"\xff\xd8\xff\xe0",
+        b"GIF89a",
+        b"RIFF\0\0\0\0WEBPVP9 ",
+    ],
+)
+def test_broken_pictures_and_other_files_are_refused(data: bytes) -> None:
     with pytest.raises(Unsupported):
-        picture_of(data)
+        picture_from_bytes(data)
 
 
-@pytest.mark.parametrize("size", [(LONGEST_SIDE + 1, 1), (1, LONGEST_SIDE + 1), (10_000, 10_000), (0, 5)])
-def test_one_with_too_many_pixels_is_refused_by_its_header(size: tuple[int, int]) -> None:
+@pytest.mark.parametrize("size", [(MAX_SIDE_PIXELS + 1, 1), (1, MAX_SIDE_PIXELS + 1), (10_000, 10_000), (0, 5)])
+def test_a_picture_with_too_many_pixels_is_refused(size: tuple[int, int]) -> None:
     with pytest.raises(TooLarge, match="pixels"):
-        picture_of(png(*size))
+        picture_from_bytes(png(*size))
 
 
 def test_too_many_bytes_and_too_many_pictures_are_refused() -> None:
     with pytest.raises(TooLarge, match="bytes"):
-        from_url(url_of(b"\0" * (MOST_BYTES + 9)))
-    with pytest.raises(Invalid, match=f"at most {MOST}"):
-        pictures_of([url_of(png(1, 1))] * (MOST + 1))
-    heavy = url_of(png(1, 1) + b"\0" * (MOST_BYTES - 100))
-    with pytest.raises(TooLarge, match="together"):
-        pictures_of([heavy] * 3)
-    assert len(pictures_of([url_of(png(1, 1))] * MOST)) == MOST
+        picture_from_url(url_of(b"\0" * (MAX_PICTURE_BYTES + 9)))
+    with pytest.raises(Invalid, match=f"at most {MAX_PICTURES}"):
+        read_pictures([url_of(png(1, 1))] * (MAX_PICTURES + 1))
+    heavy = url_of(png(1, 1) + b"\0" * (MAX_PICTURE_BYTES - 100))
+    with pytest.raises(TooLarge, match="in total"):
+        read_pictures([heavy] * 3)
+    assert len(read_pictures([url_of(png(1, 1))] * MAX_PICTURES)) == MAX_PICTURES
 
 
-def test_the_bytes_are_not_in_what_is_shown_of_it() -> None:
+def test_the_repr_of_a_picture_omits_its_bytes() -> None:
     assert "secret" not in repr(Picture("image/png", b"secret"))

@@ -1,4 +1,4 @@
-"""Keeping documents in step with a folder."""
+"""Synchronisation of documents with a folder."""
 
 import asyncio
 import shutil
@@ -37,19 +37,19 @@ def with_keeper(
 
 
 async def twice(keeper: FolderSync) -> Changes:
-    """The first look sees a change, the second finds it steady."""
-    assert not (await keeper.step()).any
-    return await keeper.step()
+    """Scan twice: the first scan sees a change, the second synchronises it."""
+    assert not (await keeper.sync_changes()).any
+    return await keeper.sync_changes()
 
 
 async def places(pincite: Any) -> dict[str, str]:
-    """Path in the library → id."""
+    """Return paths in the library → document ids."""
     return {f"{one.folder}/{one.name}": one.id for one in await pincite.documents.all()}
 
 
-def test_new_changed_and_removed_files_are_followed(open_pincite: Open, box: Path) -> None:
+def test_new_changed_and_removed_files_are_synchronised(open_pincite: Open, box: Path) -> None:
     async def test(pincite: Any, keeper: FolderSync) -> None:
-        begun = await keeper.begin()
+        begun = await keeper.sync_all()
         assert {path: one.outcome for path, one in begun.added.items()} == dict.fromkeys(
             ("a.md", "b.md", "deep/c.md"), "new"
         )
@@ -76,7 +76,7 @@ def test_a_renamed_file_keeps_its_document_and_nothing_is_indexed_again(
     open_pincite: Open, box: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def test(pincite: Any, keeper: FolderSync) -> None:
-        await keeper.begin()
+        await keeper.sync_all()
         before = await places(pincite)
 
         async def never(_passages: Any) -> Any:
@@ -101,7 +101,7 @@ def test_a_renamed_file_keeps_its_document_and_nothing_is_indexed_again(
 
 def test_a_file_renamed_over_another_is_that_ones_new_version(open_pincite: Open, box: Path) -> None:
     async def test(pincite: Any, keeper: FolderSync) -> None:
-        await keeper.begin()
+        await keeper.sync_all()
         before = await places(pincite)
         (box / "a.md").rename(box / "b.md")
         changes = await twice(keeper)
@@ -112,14 +112,14 @@ def test_a_file_renamed_over_another_is_that_ones_new_version(open_pincite: Open
     with_keeper(open_pincite, box, test)
 
 
-def test_what_changed_while_nobody_watched_is_made_up_for(open_pincite: Open, box: Path) -> None:
+def test_changes_made_while_not_watching_are_synchronised(open_pincite: Open, box: Path) -> None:
     async def test(pincite: Any, keeper: FolderSync) -> None:
-        await keeper.begin()
+        await keeper.sync_all()
         before = await places(pincite)
         (box / "a.md").rename(box / "z.md")
         (box / "b.md").unlink()
         (box / "deep/c.md").write_text("New words.\n")
-        changes = await FolderSync(pincite, WatchedFolder.of(box)).begin()
+        changes = await FolderSync(pincite, WatchedFolder.of(box)).sync_all()
         assert changes.moved == {"z.md": "a.md"}
         assert list(changes.removed) == ["b.md"]
         assert {path: one.outcome for path, one in changes.added.items()} == {"deep/c.md": "new_version"}
@@ -128,12 +128,12 @@ def test_what_changed_while_nobody_watched_is_made_up_for(open_pincite: Open, bo
     with_keeper(open_pincite, box, test)
 
 
-def test_documents_that_came_otherwise_are_left_alone(open_pincite: Open, box: Path, tmp_path: Path) -> None:
+def test_documents_from_elsewhere_are_not_touched(open_pincite: Open, box: Path, tmp_path: Path) -> None:
     async def test(pincite: Any, keeper: FolderSync) -> None:
         (tmp_path / "own.md").write_text("By hand.\n")
         await pincite.add(tmp_path / "own.md", folder="box")
         await pincite.add(box / "a.md", folder="box")  # the same place: from now on it is the file's
-        await keeper.begin()
+        await keeper.sync_all()
         (box / "a.md").unlink()
         assert list((await twice(keeper)).removed) == ["a.md"]
         assert set(await places(pincite)) == {"box/own.md", "box/b.md", "box/deep/c.md"}
@@ -143,7 +143,7 @@ def test_documents_that_came_otherwise_are_left_alone(open_pincite: Open, box: P
 
 def test_documents_of_removed_files_can_be_kept(open_pincite: Open, box: Path) -> None:
     async def test(pincite: Any, keeper: FolderSync) -> None:
-        await keeper.begin()
+        await keeper.sync_all()
         (box / "a.md").unlink()
         changes = await twice(keeper)
         assert (changes.removed, changes.kept) == ({}, ("a.md",))
@@ -153,15 +153,15 @@ def test_documents_of_removed_files_can_be_kept(open_pincite: Open, box: Path) -
     with_keeper(open_pincite, box, test, keep_removed=True)
 
 
-def test_a_file_is_taken_in_only_when_nobody_writes_it_any_more(open_pincite: Open, box: Path) -> None:
+def test_a_file_is_added_only_after_it_stopped_changing(open_pincite: Open, box: Path) -> None:
     async def test(pincite: Any, keeper: FolderSync) -> None:
-        await keeper.begin()
+        await keeper.sync_all()
         for n in range(3):
             (box / "a.md").write_text("Growing. " * (n + 1))
-            assert not (await keeper.step()).any
-        assert list((await keeper.step()).added) == ["a.md"]
+            assert not (await keeper.sync_changes()).any
+        assert list((await keeper.sync_changes()).added) == ["a.md"]
         (box / "b.md").unlink()
-        assert not (await keeper.step()).any
+        assert not (await keeper.sync_changes()).any
         (box / "b.md").write_text("# b.md\n\nWords of b.md.\n")  # an editor that saves by removing first
         assert {one.outcome for one in (await twice(keeper)).added.values()} == {"unchanged"}
 
@@ -172,14 +172,14 @@ def test_a_folder_that_is_gone_empty_or_another_removes_nothing(
     open_pincite: Open, box: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def test(pincite: Any, keeper: FolderSync) -> None:
-        await keeper.begin()
+        await keeper.sync_all()
         aside = box.rename(box.with_name("aside"))
         assert not (await twice(keeper)).any
-        assert "cannot be looked at" in caplog.text
+        assert "cannot be scanned" in caplog.text
         box.mkdir()
         assert not (await twice(keeper)).any
         assert "another folder than before" in caplog.text
-        assert len((await FolderSync(pincite, WatchedFolder.of(box)).begin()).kept) == 3
+        assert len((await FolderSync(pincite, WatchedFolder.of(box)).sync_all()).kept) == 3
         assert "is empty" in caplog.text
         assert len(await places(pincite)) == 3
         box.rmdir()
@@ -189,19 +189,19 @@ def test_a_folder_that_is_gone_empty_or_another_removes_nothing(
     with_keeper(open_pincite, box, test)
 
 
-def test_a_file_that_cannot_be_read_is_told_once(open_pincite: Open, box: Path) -> None:
+def test_an_unreadable_file_is_reported_once(open_pincite: Open, box: Path) -> None:
     async def test(pincite: Any, keeper: FolderSync) -> None:
         (box / "lying.pdf").write_text("no PDF at all")
-        begun = await keeper.begin()
+        begun = await keeper.sync_all()
         assert "its bytes are text" in str(begun.refused["lying.pdf"])
         assert not (await twice(keeper)).any
 
     with_keeper(open_pincite, box, test)
 
 
-def test_in_a_git_tree_a_file_that_becomes_ignored_goes(open_pincite: Open, box: Path) -> None:
+def test_a_file_that_git_ignores_now_is_removed(open_pincite: Open, box: Path) -> None:
     async def test(pincite: Any, keeper: FolderSync) -> None:
-        await keeper.begin()
+        await keeper.sync_all()
         (box / ".gitignore").write_text("deep/\n")
         assert list((await twice(keeper)).removed) == ["deep/c.md"]
 
@@ -209,21 +209,21 @@ def test_in_a_git_tree_a_file_that_becomes_ignored_goes(open_pincite: Open, box:
     with_keeper(open_pincite, box, test)
 
 
-def test_watching_goes_on_while_a_part_is_down_and_ends_when_cancelled(
+def test_watching_continues_while_a_component_is_down_and_ends_when_cancelled(
     open_pincite: Open, box: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def test(pincite: Any, keeper: FolderSync) -> None:
-        await keeper.begin()
-        monkeypatch.setattr(folder_sync, "LOOK_S", 0.01)
-        monkeypatch.setattr(folder_sync, "SELDOM_S", 0.05)
-        step, failures = keeper.step, iter([StoreDown("the database is away")])
+        await keeper.sync_all()
+        monkeypatch.setattr(folder_sync, "SCAN_S", 0.01)
+        monkeypatch.setattr(folder_sync, "MAX_SCAN_PAUSE_S", 0.05)
+        sync_changes, failures = keeper.sync_changes, iter([StoreDown("the database is away")])
 
         async def sometimes() -> Changes:
             if failure := next(failures, None):
                 raise failure
-            return await step()
+            return await sync_changes()
 
-        monkeypatch.setattr(keeper, "step", sometimes)
+        monkeypatch.setattr(keeper, "sync_changes", sometimes)
         told: asyncio.Queue[Changes] = asyncio.Queue()
         watching = asyncio.create_task(keeper.watch(told.put_nowait))
         shutil.copy(box / "a.md", box / "copy.md")

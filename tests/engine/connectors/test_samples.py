@@ -11,7 +11,7 @@ from pincite.errors import DataFolderError
 ROOT = Path(__file__).parents[3]
 
 
-def test_a_checkout_has_them() -> None:
+def test_a_checkout_has_samples() -> None:
     samples = find_samples()
     assert {path.name for path in samples.documents} >= {"station-handbook.md", "annual-report-2023.pdf"}
     assert samples.question.startswith("How much did the recoating")
@@ -20,7 +20,7 @@ def test_a_checkout_has_them() -> None:
     assert not any("salary" in one.question for one in samples.questions), "the documents do not answer that"
 
 
-def test_an_installed_package_has_its_own(tmp_path: Path) -> None:
+def test_an_installed_package_has_samples(tmp_path: Path) -> None:
     home = tmp_path / "samples"
     (home / "documents").mkdir(parents=True)
     (home / "documents" / "b.md").write_text("b")
@@ -31,7 +31,7 @@ def test_an_installed_package_has_its_own(tmp_path: Path) -> None:
     assert samples.question == "Yes?"
 
 
-def test_the_wheel_puts_them_where_they_are_looked_for() -> None:
+def test_the_wheel_contains_the_samples() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     included = project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
     assert included == {
@@ -41,6 +41,6 @@ def test_the_wheel_puts_them_where_they_are_looked_for() -> None:
     assert all((ROOT / source).exists() for source in included)
 
 
-def test_an_installation_without_them_says_so(tmp_path: Path) -> None:
+def test_missing_samples_are_reported(tmp_path: Path) -> None:
     with pytest.raises(DataFolderError, match="install pincite again"):
         find_samples((tmp_path,))

@@ -1,4 +1,4 @@
-"""Documents from the web: pages and sitemaps, and what becomes of them when they are added again."""
+"""Documents from the web: pages and sitemaps, added once and again."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pincite.core.documents.document import AddedAll, Progress, ReadRequest, Upload
-from pincite.engine.connectors.web_import import WebImporter, in_unicode, is_address, place_of
+from pincite.engine.connectors.web_import import WebImporter, folder_and_name, is_address, to_utf8
 from pincite.errors import Invalid, NotAllowed
 from pincite.outbound.fetch import Fetched
 from pincite.outbound.url_policy import UrlPolicy
@@ -53,7 +53,7 @@ def names(result: AddedAll) -> list[str]:
     return [f"{one.document.folder}/{one.document.name}" for one in result.added]
 
 
-def test_a_page_becomes_a_document_that_knows_its_address(open_pincite: Open, site: ModelServer) -> None:
+def test_a_page_becomes_a_document_with_its_source_uri(open_pincite: Open, site: ModelServer) -> None:
     async def test(pincite: Any, gatherer: WebImporter) -> None:
         url, heard = f"{site.url}/docs/tea", list[Progress]()
         result = await gatherer.add_all([url], "web", heard.append)
@@ -68,7 +68,7 @@ def test_a_page_becomes_a_document_that_knows_its_address(open_pincite: Open, si
     with_gatherer(open_pincite, site, test)
 
 
-def test_adding_again_asks_whether_it_changed(open_pincite: Open, site: ModelServer) -> None:
+def test_adding_a_page_again_sends_a_conditional_request(open_pincite: Open, site: ModelServer) -> None:
     async def test(_pincite: Any, gatherer: WebImporter) -> None:
         url = f"{site.url}/docs/tea"
         [first] = (await gatherer.add_all([url])).added
@@ -85,7 +85,7 @@ def test_adding_again_asks_whether_it_changed(open_pincite: Open, site: ModelSer
     with_gatherer(open_pincite, site, test)
 
 
-def test_two_pages_of_one_name_are_two_documents(open_pincite: Open, site: ModelServer) -> None:
+def test_two_pages_with_the_same_name_become_two_documents(open_pincite: Open, site: ModelServer) -> None:
     async def test(_pincite: Any, gatherer: WebImporter) -> None:
         site.says("/docs/tea.html", b"<p>Another page.", kind="text/html")
         result = await gatherer.add_all([f"{site.url}/docs/tea", f"{site.url}/docs/tea.html"])
@@ -117,9 +117,7 @@ def test_a_sitemap_adds_its_pages_of_the_same_host(open_pincite: Open, site: Mod
     with_gatherer(open_pincite, site, test)
 
 
-def test_a_sitemap_adds_so_many_pages_and_is_never_taken_for_a_page_again(
-    open_pincite: Open, site: ModelServer
-) -> None:
+def test_a_sitemap_adds_at_most_max_pages_and_its_pages_are_no_sitemaps(open_pincite: Open, site: ModelServer) -> None:
     async def test(_pincite: Any, gatherer: WebImporter) -> None:
         for number in range(5):
             site.says(f"/{number}", f"<p>Page {number}".encode(), kind="text/html")
@@ -131,7 +129,7 @@ def test_a_sitemap_adds_so_many_pages_and_is_never_taken_for_a_page_again(
     with_gatherer(open_pincite, site, test, web__max_pages=2)
 
 
-def test_what_is_wrong_with_one_page_does_not_stop_the_others(open_pincite: Open, site: ModelServer) -> None:
+def test_a_failed_page_does_not_stop_the_others(open_pincite: Open, site: ModelServer) -> None:
     async def test(_pincite: Any, gatherer: WebImporter) -> None:
         site.says("/app", b"\0\1\2", kind="application/octet-stream")
         site.says("/lie.pdf", b"<p>no PDF", kind="application/pdf")
@@ -148,7 +146,7 @@ def test_what_is_wrong_with_one_page_does_not_stop_the_others(open_pincite: Open
     with_gatherer(open_pincite, site, test)
 
 
-def test_one_page_is_taken_in_with_what_is_said_about_it(open_pincite: Open, site: ModelServer) -> None:
+def test_a_page_is_added_with_the_metadata_of_its_upload(open_pincite: Open, site: ModelServer) -> None:
     async def test(pincite: Any, gatherer: WebImporter) -> None:
         page = Upload("", b"", "in", f"{site.url}/docs/tea", title="My tea", tags=("a",))
         added = await gatherer.add(page, start=False)
@@ -161,7 +159,7 @@ def test_one_page_is_taken_in_with_what_is_said_about_it(open_pincite: Open, sit
     with_gatherer(open_pincite, site, test)
 
 
-def test_it_is_off_by_default_and_says_which_setting_turns_it_on(open_pincite: Open, site: ModelServer) -> None:
+def test_web_import_is_off_by_default_and_the_error_names_the_setting(open_pincite: Open, site: ModelServer) -> None:
     async def test(_pincite: Any, gatherer: WebImporter) -> None:
         [(_, error)] = (await gatherer.add_all([f"{site.url}/docs/tea"])).refused
         assert isinstance(error, NotAllowed)
@@ -199,27 +197,27 @@ def fetched(url: str, mime: str = "text/html", data: bytes = b"", charset: str =
     ],
 )
 def test_a_page_is_named_by_its_address_and_type(url: str, mime: str, place: str) -> None:
-    assert "/".join(place_of(fetched(url, mime))) == place
+    assert "/".join(folder_and_name(fetched(url, mime))) == place
 
 
 def test_names_of_long_addresses_are_cut() -> None:
-    folder, name = place_of(fetched("https://x.example/" + "a/" * 600 + "b" * 600))
+    folder, name = folder_and_name(fetched("https://x.example/" + "a/" * 600 + "b" * 600))
     assert len(folder) <= 1000
     assert len(name) < 200
 
 
-def test_only_a_server_s_word_about_the_charset_changes_the_bytes() -> None:
+def test_only_a_charset_of_the_http_header_changes_the_bytes() -> None:
     page = "<p>休暇の申請".encode("shift_jis")
-    assert in_unicode(fetched("http://x.example/", data=page, charset="shift_jis")).decode("utf-8-sig") == normalise(
+    assert to_utf8(fetched("http://x.example/", data=page, charset="shift_jis")).decode("utf-8-sig") == normalise(
         "<p>休暇の申請"
     )
-    assert in_unicode(fetched("http://x.example/", data=page)) == page
-    assert in_unicode(fetched("http://x.example/", data=page, charset="utf-8")) == page
-    assert in_unicode(fetched("http://x.example/", "application/pdf", page, "shift_jis")) == page
+    assert to_utf8(fetched("http://x.example/", data=page)) == page
+    assert to_utf8(fetched("http://x.example/", data=page, charset="utf-8")) == page
+    assert to_utf8(fetched("http://x.example/", "application/pdf", page, "shift_jis")) == page
 
 
 @pytest.mark.parametrize(
     ("text", "yes"), [("https://x", True), ("FTP://x", True), ("a.md", False), ("C:/x", False), ("./http:/x", False)]
 )
-def test_addresses_are_told_from_files(text: str, yes: bool) -> None:
+def test_urls_are_distinguished_from_file_paths(text: str, yes: bool) -> None:
     assert is_address(text) is yes

@@ -1,4 +1,4 @@
-"""Versions asked while they change, and an index built beside the one that is searched."""
+"""Searches while documents change, and while a new index is built."""
 
 import asyncio
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from pincite.core.accounts.audit import AuditFilter
 from pincite.core.documents.document import Upload
 from pincite.core.query.question import Filters, Question
 from pincite.engine.app import AsyncPincite
-from pincite.engine.index.switch import index_values, overlaid
+from pincite.engine.index.switch import index_values, with_index_settings
 from pincite.errors import Conflict, NotAllowed, NotFound
 from pincite.providers.scripted import Options, ScriptedEmbedder
 
@@ -23,7 +23,7 @@ READER = Caller("local", "reader")
 
 
 class Other(ScriptedEmbedder):
-    """Another model: its vectors have other places."""
+    """Another embedding model with different vectors."""
 
     name = "other/1"
 
@@ -33,7 +33,7 @@ class Other(ScriptedEmbedder):
 
 @pytest.fixture
 def other(monkeypatch: pytest.MonkeyPatch) -> type[Other]:
-    """A second embedder under the name of a file that has none."""
+    """Register a second embedder under the name of an unused module."""
     monkeypatch.setattr("pincite.providers.cosine.Options", Options, raising=False)
     monkeypatch.setattr("pincite.providers.cosine.make_embedder", lambda options: Other(options), raising=False)
     return Other
@@ -41,7 +41,7 @@ def other(monkeypatch: pytest.MonkeyPatch) -> type[Other]:
 
 @pytest.fixture
 def library(database_url: str, tmp_path: Path) -> Open:
-    """Opens an engine whose embedder an administrator may change."""
+    """Open an engine whose embedder an administrator may change."""
     data = tmp_path / "data"
     data.mkdir()
     (data / "settings.toml").write_text('[embedding]\nprovider = "scripted"\n', encoding="utf-8")
@@ -60,12 +60,12 @@ async def put(pincite: AsyncPincite, name: str, text: str) -> str:
 
 async def switched(pincite: AsyncPincite) -> None:
     async with asyncio.timeout(180):
-        while (await pincite.services.index_switch.standing()).building:
+        while (await pincite.services.index_switch.status()).building:
             await asyncio.sleep(0.02)
 
 
 async def best(pincite: AsyncPincite, text: str, **filters: Any) -> tuple[str, bool]:
-    """The best passage, and whether it was compared by meaning."""
+    """Return the best passage, and whether the dense search found it."""
     found = await pincite.search(Question(text, filters=Filters(**filters)))
     return found.hits[0].chunk.text, found.hits[0].similarity > 0.1 and found.degraded == ()
 
@@ -78,7 +78,7 @@ async def now(pincite: AsyncPincite) -> Any:
 # --- versions --------------------------------------------------------------------------------------------------
 
 
-def test_three_releases_are_asked_each_as_of_its_time_and_are_gone_once_removed(open_pincite: Open) -> None:
+def test_earlier_versions_are_searched_by_time_until_they_are_removed(open_pincite: Open) -> None:
     releases = [
         {"pump.md": "# Pump\n\nThe pump holds ten litres.\n", "fan.md": "# Fan\n\nThe fan is blue.\n"},
         {"pump.md": "# Pump\n\nThe pump holds twenty litres.\n", "lamp.md": "# Lamp\n\nThe lamp is new.\n"},
@@ -112,7 +112,7 @@ def test_three_releases_are_asked_each_as_of_its_time_and_are_gone_once_removed(
     asyncio.run(go())
 
 
-def test_an_answer_given_while_a_document_changes_is_from_the_old_version_or_the_new_one(open_pincite: Open) -> None:
+def test_an_answer_during_an_update_uses_the_old_or_the_new_version(open_pincite: Open) -> None:
     def text(number: int) -> str:
         return "".join(f"# Part {part}\n\nThe value of part {part} is {number}.\n\n" for part in range(6))
 
@@ -144,7 +144,7 @@ def test_an_answer_given_while_a_document_changes_is_from_the_old_version_or_the
 
 
 @pytest.mark.usefixtures("other")
-def test_searches_never_fail_while_another_index_is_built_and_switch_once(library: Open) -> None:
+def test_searches_never_fail_during_a_build_and_switch_once(library: Open) -> None:
     async def go() -> None:
         async with library() as pincite:
             for number in range(12):
@@ -175,7 +175,7 @@ def test_searches_never_fail_while_another_index_is_built_and_switch_once(librar
 
 
 @pytest.mark.usefixtures("other")
-def test_one_can_return_to_the_index_before_and_what_came_since_is_there(library: Open) -> None:
+def test_a_rollback_includes_documents_added_since_the_switch(library: Open) -> None:
     async def go() -> None:
         async with library() as pincite:
             await put(pincite, "a.md", "# A\n\nAlpha waves.\n")
@@ -191,7 +191,7 @@ def test_one_can_return_to_the_index_before_and_what_came_since_is_there(library
                 assert await best(pincite, f"{letter} waves") == (f"# {letter[0]}\n\n{letter} waves.", True)
             assert pincite.services.embedder.name == "scripted/1"
             assert await pincite.admin.discard_index() == 1
-            assert [one.state for one in (await pincite.services.index_switch.standing()).all] == ["serving"]
+            assert [one.state for one in (await pincite.services.index_switch.status()).all] == ["serving"]
             noted, _ = await pincite.services.audit.list(LOCAL.person, AuditFilter(event="index"))
             assert [one.event for one in noted] == ["index.discard", "index.rollback"]
             assert await best(pincite, "Alpha waves") == ("# A\n\nAlpha waves.", True)
@@ -200,7 +200,7 @@ def test_one_can_return_to_the_index_before_and_what_came_since_is_there(library
 
 
 @pytest.mark.usefixtures("other")
-def test_the_index_before_goes_by_itself_so_many_days_after_the_switch(library: Open) -> None:
+def test_a_standby_index_is_discarded_after_standby_days(library: Open) -> None:
     async def go() -> None:
         async with library() as pincite:
             await put(pincite, "a.md", "# A\n\nAlpha waves.\n")
@@ -212,8 +212,8 @@ def test_the_index_before_goes_by_itself_so_many_days_after_the_switch(library: 
                     await connection.execute(
                         "update generation set switched_at = now() - make_interval(days => %s)", (days,)
                     )
-                await pincite._tidy()
-                assert len((await pincite.services.index_switch.standing()).all) == left
+                await pincite.services._clean_up()
+                assert len((await pincite.services.index_switch.status()).all) == left
             async with pincite.services.database.administrator() as admin:
                 kept = await (await admin.execute("select count(*) from pincite.edition")).fetchall()
             assert kept == [(1,)]
@@ -223,7 +223,7 @@ def test_the_index_before_goes_by_itself_so_many_days_after_the_switch(library: 
 
 
 @pytest.mark.usefixtures("other")
-def test_an_index_that_is_held_is_searched_when_somebody_says_so(library: Open) -> None:
+def test_a_held_index_is_searched_after_a_manual_switch(library: Open) -> None:
     async def go() -> None:
         async with library() as pincite:
             await put(pincite, "a.md", "# A\n\nAlpha waves.\n")
@@ -234,11 +234,11 @@ def test_an_index_that_is_held_is_searched_when_somebody_says_so(library: Open) 
                 await pincite.admin.reindex(caller=READER)
             await pincite.services.workers.stop()
             await pincite.admin.reindex(hold=True)
-            with pytest.raises(Conflict, match="0 of 1 documents are built, 1 wait"):
+            with pytest.raises(Conflict, match="0 of 1 documents are indexed, 1 wait"):
                 await pincite.admin.switch_index()
             pincite.services.workers.start()
             async with asyncio.timeout(180):
-                while (built := (await pincite.services.index_switch.standing()).building) and built.waiting:
+                while (built := (await pincite.services.index_switch.status()).building) and built.waiting:
                     await asyncio.sleep(0.02)
             assert built
             assert (built.documents, built.built) == (1, 1)
@@ -246,7 +246,7 @@ def test_an_index_that_is_held_is_searched_when_somebody_says_so(library: Open) 
             assert pincite.services.embedder.name == "scripted/1"
             await pincite.services.index_switch.switch_if_built()
             assert (
-                await pincite.services.index_switch.standing()
+                await pincite.services.index_switch.status()
             ).building  # it waits for a word, though one was said too early
             await pincite.admin.switch_index()
             [noted], _ = await pincite.services.audit.list(LOCAL.person, AuditFilter(event="index.switch"))
@@ -258,7 +258,7 @@ def test_an_index_that_is_held_is_searched_when_somebody_says_so(library: Open) 
 
 
 @pytest.mark.usefixtures("other")
-def test_a_build_that_was_cut_off_leaves_the_old_index_searched_and_goes_on_later(library: Open) -> None:
+def test_an_interrupted_build_keeps_the_old_index_and_resumes(library: Open) -> None:
     async def go() -> None:
         async with library() as pincite:
             for number in range(6):
@@ -274,13 +274,13 @@ def test_a_build_that_was_cut_off_leaves_the_old_index_searched_and_goes_on_late
                 pincite.services.workers.start()
                 await switched(pincite)
                 assert await best(other, "number3 text") == ("# 3\n\nText number3 here.", True)
-                assert other.embedder.name == "other/1"
+                assert other.services.embedder.name == "other/1"
 
     asyncio.run(go())
 
 
 @pytest.mark.usefixtures("other")
-def test_an_index_is_never_built_upon_a_text_that_is_read_otherwise_by_now(library: Open) -> None:
+def test_a_build_never_uses_text_of_an_outdated_parser(library: Open) -> None:
     async def go() -> None:
         async with library() as pincite:
             one, two = (
@@ -292,7 +292,7 @@ def test_an_index_is_never_built_upon_a_text_that_is_read_otherwise_by_now(libra
             await pincite.services.live_settings.set(OTHER, LOCAL)
             await pincite.admin.reindex()
             async with asyncio.timeout(60):
-                while (await pincite.services.index_switch.standing()).building or await pincite.services.jobs.waiting(
+                while (await pincite.services.index_switch.status()).building or await pincite.services.jobs.waiting(
                     await pincite.scope(), [one, two]
                 ):
                     await asyncio.sleep(0.05)
@@ -309,17 +309,17 @@ def test_an_index_is_never_built_upon_a_text_that_is_read_otherwise_by_now(libra
 
 
 @pytest.mark.usefixtures("other")
-def test_a_library_without_documents_takes_other_settings_at_once(library: Open) -> None:
+def test_an_empty_library_switches_to_new_index_settings_at_once(library: Open) -> None:
     async def go() -> None:
         async with library() as pincite:
             await pincite.services.live_settings.set(OTHER, LOCAL)
             assert pincite.services.embedder.name == "other/1"
-            assert not (await pincite.services.index_switch.standing()).wanting
+            assert not (await pincite.services.index_switch.status()).wanting
 
     asyncio.run(go())
 
 
-def test_documents_are_indexed_anew_in_place_where_nothing_else_is_asked_for(open_pincite: Open) -> None:
+def test_reindexing_without_changed_settings_happens_in_place(open_pincite: Open) -> None:
     async def go() -> None:
         async with open_pincite() as pincite:
             document = await put(pincite, "a.md", "# A\n\nAlpha waves.\n")
@@ -340,7 +340,7 @@ def test_documents_are_indexed_anew_in_place_where_nothing_else_is_asked_for(ope
 # --- what an index is made by -------------------------------------------------------------------------------------
 
 
-def test_what_an_index_is_made_by_holds_no_secret() -> None:
+def test_stored_index_settings_contain_no_secret() -> None:
     settings = Settings.model_validate({"embedding": {"api_key": "k", "base_url": "http://me:pw@host/v1"}})
     values = index_values(settings)
     assert "chunking.size" in values
@@ -349,6 +349,6 @@ def test_what_an_index_is_made_by_holds_no_secret() -> None:
 
 def test_a_key_is_never_sent_to_the_server_of_another_index() -> None:
     settings = Settings.model_validate({"embedding": {"api_key": "k", "base_url": "http://new/v1"}})
-    assert overlaid(settings, {"chunking.size": 100, "gone.setting": 1}).embedding.api_key is not None
-    before = overlaid(settings, {"embedding.base_url": "http://old/v1"})
+    assert with_index_settings(settings, {"chunking.size": 100, "gone.setting": 1}).embedding.api_key is not None
+    before = with_index_settings(settings, {"embedding.base_url": "http://old/v1"})
     assert (before.embedding.base_url, before.embedding.api_key) == ("http://old/v1", None)

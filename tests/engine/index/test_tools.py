@@ -1,4 +1,4 @@
-"""Workbenches: one for each choice of embedder, made once, let go when nobody can be using it."""
+"""Index tools: built once per embedder, and closed when no longer used."""
 
 import asyncio
 import threading
@@ -19,7 +19,7 @@ Opened = Callable[[], Any]
 
 
 class Makers:
-    """Makes embedders and remembers in which thread; `local` ones have a process for bulk work."""
+    """Builds embedders and records the threads; `local` ones have a process for bulk embedding."""
 
     def __init__(self) -> None:
         self.local = True
@@ -42,15 +42,15 @@ def made(monkeypatch: pytest.MonkeyPatch) -> Makers:
 @pytest.fixture
 def opened(database_url: str) -> Opened:
     @asynccontextmanager
-    async def open_benches() -> AsyncIterator[tuple[IndexToolsPool, Database]]:
-        database, benches = await Database.open(database_url, pool_size=2), IndexToolsPool()
+    async def open_pool() -> AsyncIterator[tuple[IndexToolsPool, Database]]:
+        database, pool = await Database.open(database_url, pool_size=2), IndexToolsPool()
         try:
-            yield benches, database
+            yield pool, database
         finally:
-            await benches.close()
+            await pool.close()
             await database.close()
 
-    return open_benches
+    return open_pool
 
 
 def chosen(**settings: Any) -> Settings:
@@ -58,10 +58,10 @@ def chosen(**settings: Any) -> Settings:
     return load_settings(named, env={})
 
 
-def test_two_who_ask_at_once_get_the_same_one_made_beside_the_loop(opened: Opened, made: Makers) -> None:
+def test_concurrent_requests_share_tools_built_in_a_thread(opened: Opened, made: Makers) -> None:
     async def go() -> None:
-        async with opened() as (benches, database):
-            one, other = await asyncio.gather(*(benches.get(chosen(), database) for _ in range(2)))
+        async with opened() as (pool, database):
+            one, other = await asyncio.gather(*(pool.get(chosen(), database) for _ in range(2)))
             assert one is other
 
     asyncio.run(go())
@@ -70,62 +70,60 @@ def test_two_who_ask_at_once_get_the_same_one_made_beside_the_loop(opened: Opene
 
 
 @pytest.mark.parametrize("local", [True, False])
-def test_other_rules_for_failures_load_no_other_embedder(opened: Opened, made: Makers, local: bool) -> None:
+def test_changed_retry_settings_load_no_other_embedder(opened: Opened, made: Makers, local: bool) -> None:
     made.local = local
 
     async def go() -> tuple[IndexTools, IndexTools]:
-        async with opened() as (benches, database):
-            return await benches.get(chosen(), database), await benches.get(chosen(resilience__retries=1), database)
+        async with opened() as (pool, database):
+            return await pool.get(chosen(), database), await pool.get(chosen(resilience__retries=1), database)
 
     one, other = asyncio.run(go())
     assert (one is other) is local
     assert len(made.threads) == 1
 
 
-def test_one_that_nobody_can_be_using_is_closed_and_no_other(
-    opened: Opened, made: Makers, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tools, "KEPT_S", -1.0)
+def test_only_unused_tools_are_closed(opened: Opened, made: Makers, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tools, "MIN_KEEP_S", -1.0)
 
     async def go() -> None:
-        async with opened() as (benches, database):
+        async with opened() as (pool, database):
             closed: list[str] = []
 
             async def adopt(name: str, question_s: float) -> IndexTools:
                 settings = chosen(embedding__model=name, llm__question_timeout_s=question_s)
-                bench = await benches.get(settings, database)
+                tools = await pool.get(settings, database)
 
                 async def close() -> None:
                     closed.append(name)
 
-                bench.lane.close = close  # type: ignore[method-assign]
-                assert benches.adopt(settings) is bench
-                return bench
+                tools.bulk_embedder.close = close  # type: ignore[method-assign]
+                assert pool.adopt(settings) is tools
+                return tools
 
             busy = await adopt("busy", 0.001)
             await adopt("asked", 100)
             await adopt("idle", 0.001)
             await adopt("in force", 0.001)
             await asyncio.sleep(0.01)
-            await benches.let_go([busy.lane])
+            await pool.close_unused([busy.bulk_embedder])
             assert closed == ["idle"]
-            await benches.let_go([])
+            await pool.close_unused([])
             assert closed == ["idle", "busy"]
-            await benches.get(chosen(embedding__model="idle"), database)
+            await pool.get(chosen(embedding__model="idle"), database)
             assert len(made.threads) == 5
 
     asyncio.run(go())
 
 
-def test_what_is_only_checked_is_neither_written_nor_kept(opened: Opened, made: Makers, database_url: str) -> None:
+def test_a_check_writes_and_keeps_nothing(opened: Opened, made: Makers, database_url: str) -> None:
     async def go() -> None:
-        async with opened() as (benches, database):
-            await benches.check(chosen(), database)
+        async with opened() as (pool, database):
+            await pool.check(chosen(), database)
             async with database.transaction("") as connection:
                 row = await (await connection.execute("select count(*) from embedding_model")).fetchone()
             assert row == (0,)
-            await benches.let_go([])
-            await benches.check(chosen(), database)
+            await pool.close_unused([])
+            await pool.check(chosen(), database)
             assert len(made.threads) == 2
 
     asyncio.run(go())

@@ -13,7 +13,7 @@ def compared(before: str, after: str, context: int = 3) -> Difference:
 
 
 def applied(before: str, found: Difference) -> list[str]:
-    """What comes of the earlier lines when the hunks are applied, by their line numbers alone."""
+    """Apply the hunks to the earlier lines, by their line numbers alone."""
     lines, made, at = before.removesuffix("\n").split("\n") if before else [], [], 0
     for hunk in found.hunks:
         start = hunk.before[0] - (hunk.before[1] > 0)
@@ -29,8 +29,12 @@ def test_a_changed_line_is_shown_with_its_number_on_either_side() -> None:
     [hunk] = found.hunks
     assert hunk.header == "@@ -1,3 +1,4 @@"
     assert [(line.kind, line.before, line.after, line.text) for line in hunk.lines] == [
-        ("same", 1, 1, "a"), ("removed", 2, None, "b"), ("added", None, 2, "B"), ("same", 3, 3, "c"), ("added", None, 4, "d"),
-    ]  # fmt: skip
+        ("same", 1, 1, "a"),
+        ("removed", 2, None, "b"),
+        ("added", None, 2, "B"),
+        ("same", 3, 3, "c"),
+        ("added", None, 4, "d"),
+    ]
 
 
 def test_equal_texts_have_no_hunks() -> None:
@@ -38,13 +42,14 @@ def test_equal_texts_have_no_hunks() -> None:
     assert (found.hunks, found.added, found.removed, dict(found.about)) == ((), 0, 0, {})
 
 
-def test_changes_that_lie_apart_are_hunks_of_their_own() -> None:
+def test_distant_changes_are_separate_hunks() -> None:
     before = [f"line {n}" for n in range(40)]
     after = [*before]
     after[3], after[30] = "x", "y"
     assert [hunk.header for hunk in compared("\n".join(before), "\n".join(after)).hunks] == [
-        "@@ -1,7 +1,7 @@", "@@ -28,7 +28,7 @@"
-    ]  # fmt: skip
+        "@@ -1,7 +1,7 @@",
+        "@@ -28,7 +28,7 @@",
+    ]
 
 
 def test_the_hunks_turn_any_text_into_any_other() -> None:
@@ -58,13 +63,13 @@ def test_the_hunks_turn_any_text_into_any_other() -> None:
             assert applied(texts[0], found) == (texts[1].removesuffix("\n").split("\n") if texts[1] else [])
 
 
-def test_what_a_document_says_about_itself_is_compared() -> None:
+def test_metadata_is_compared() -> None:
     found = difference(version("x", 1, title="Old", tags=["a"]), version("x", 2, title="New", tags=["a"]))
     assert found.about == {"title": ("Old", "New")}
 
 
-def test_large_texts_without_a_line_in_common_are_told_as_replaced() -> None:
-    """Every line stands many times, so that there is nothing to hold on to: comparing all pairs would take minutes."""
+def test_large_texts_without_anchors_are_shown_as_replaced() -> None:
+    """Every line is repeated, so there are no anchors: comparing all pairs would take minutes."""
     chosen = random.Random(1)
     before, after = ("\n".join(chosen.choices("abc", k=20_000)) for _ in range(2))
     found = compared(before, after)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from pincite.core.evaluations import Sampled, SetQuestion
+from pincite.core.evaluations import SampledPassage, SetQuestion
 from pincite.evaluate.questions.rule_questions import GAP, make_questions, sample_of
 
 ENGLISH = (
@@ -17,10 +17,10 @@ GERMAN = (
 )
 
 
-def passage(text: str = ENGLISH, number: int = 0, **more: object) -> Sampled:
+def passage(text: str = ENGLISH, number: int = 0, **more: object) -> SampledPassage:
     """A passage of a document of its own."""
     start = 100
-    whole = Sampled(
+    whole = SampledPassage(
         f"doc{number}",
         "v1",
         "Brewery Handbook",
@@ -35,14 +35,14 @@ def passage(text: str = ENGLISH, number: int = 0, **more: object) -> Sampled:
     return replace(whole, **more)  # type: ignore[arg-type]
 
 
-def made(*passages: Sampled, count: int = 50, seed: int = 0) -> dict[str, list[SetQuestion]]:
+def made(*passages: SampledPassage, count: int = 50, seed: int = 0) -> dict[str, list[SetQuestion]]:
     found: dict[str, list[SetQuestion]] = {}
     for question in make_questions(sample_of(passages), count, seed):
         found.setdefault(question.kind, []).append(question)
     return found
 
 
-def words_of(question: SetQuestion, source: Sampled) -> str:
+def words_of(question: SetQuestion, source: SampledPassage) -> str:
     """What stands at the place a question points at."""
     return source.text[question.place.start - source.start : question.place.end - source.start]
 

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from pincite.config.branches.ingestion import Chunking
-from pincite.core.query.pictures import picture_of
+from pincite.core.query.pictures import picture_from_bytes
 from pincite.errors import Unreadable
 from pincite.ingest.read.picture_text import OcrPictureReader
 from pincite.ingest.read.reader_pool import Reader
@@ -17,7 +17,7 @@ def text_in(data: bytes) -> str:
     async def go() -> str:
         reader = Reader(children=1, memory_mb=2048, timeout_s=60)
         try:
-            return await OcrPictureReader(reader, Chunking()).text_in(picture_of(data))
+            return await OcrPictureReader(reader, Chunking()).text_in(picture_from_bytes(data))
         finally:
             await reader.close()
 

@@ -2,7 +2,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from typing import Any
 
-from pincite.core.protocols import Offered
+from pincite.core.protocols import ServerModel
 from pincite.core.query.prompt import Message, Prompt, StreamPart
 from pincite.core.query.question import Sampling
 from pincite.outbound.client import Server
@@ -16,8 +16,8 @@ class Echo(ServedLLM):
         super().__init__(Options(**options), Server("http://127.0.0.1:9", "llm", 1.0))
         self.orders: list[CompletionRequest] = []
 
-    async def list_models(self) -> list[Offered]:
-        return [Offered("first"), Offered("second")]
+    async def list_models(self) -> list[ServerModel]:
+        return [ServerModel("first"), ServerModel("second")]
 
     def _body(self, order: CompletionRequest) -> dict[str, Any]:
         self.orders.append(order)

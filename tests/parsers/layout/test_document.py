@@ -14,7 +14,7 @@ def test_pages_are_joined_and_their_marks_are_those_of_the_whole(words):
     book = build_document([leaf(words, "one two"), leaf(words), leaf(words, "three", "four")])
     assert book.text == normalise(book.text) == "one two\n\nthree\nfour"
     assert [page.start for page in book.pages] == [0, 9, 9]
-    assert [[book.text[mark.start : mark.end] for mark in page.placed()] for page in book.pages] == [
+    assert [[book.text[mark.start : mark.end] for mark in page.unpack_marks()] for page in book.pages] == [
         ["one", "two"],
         [],
         ["three", "four"],
@@ -26,7 +26,7 @@ def test_what_runs_in_another_direction_comes_after_and_is_never_the_title(words
     main = leaf(words, "text that is read")
     book = build_document([PageWords(300, 800, (*main.sheets, aside))])
     assert (book.text, book.title) == ("text that is read\n\nSTAMP", None)
-    stamp = book.pages[0].placed()[-1].box
+    stamp = book.pages[0].unpack_marks()[-1].box
     assert stamp
     assert stamp[3] == 800
 

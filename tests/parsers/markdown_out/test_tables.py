@@ -18,7 +18,7 @@ def told(*rows: str, first: int = 1, side_by_side: bool = True) -> tuple[str, li
     out.page("sheet")
     write_tables(cells, out, side_by_side=side_by_side)
     text, (page,) = out.done()
-    return text, [mark.ref for mark in page.placed()]
+    return text, [mark.ref for mark in page.unpack_marks()]
 
 
 def test_a_table_keeps_its_place_and_its_gaps():

@@ -90,5 +90,5 @@ def test_the_writer_marks_the_position_of_every_block():
     assert text == "# One\n\n| a |\n| - |\n| b |\n\nlast"
     assert normalise(text) == text
     assert [(page.name, page.start) for page in pages] == [("empty", 0), ("one", 0), ("two", 26), ("none", 30)]
-    found = [[(text[mark.start : mark.end], mark.ref) for mark in page.placed()] for page in pages]
+    found = [[(text[mark.start : mark.end], mark.ref) for mark in page.unpack_marks()] for page in pages]
     assert found == [[], [("# One", "title"), ("| a |", "A1"), ("| b |", "A3")], [("last", "A1")], []]

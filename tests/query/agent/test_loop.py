@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pincite.core.documents.document import ReadRequest
-from pincite.core.protocols import Opened
+from pincite.core.protocols import DocumentExtract
 from pincite.core.query.answer import Answer
 from pincite.core.query.prompt import Prompt, StreamPart
 from pincite.core.query.question import Question
@@ -33,14 +33,14 @@ class Shelf:
     def __init__(self, error: Exception | None = None) -> None:
         self.error = error
 
-    async def read(self, reading: ReadRequest, **_: Any) -> Opened:
+    async def read(self, reading: ReadRequest, **_: Any) -> DocumentExtract:
         if self.error:
             raise self.error
         if reading.document_id != "doc9":
             raise NotFound(f"there is no document '{reading.document_id}'")
-        return Opened("doc9", "v1", "Ada", (found("Ada liked tea.", key=9),), 1, 1, 1)
+        return DocumentExtract("doc9", "v1", "Ada", (found("Ada liked tea.", key=9),), 1, 1, 1)
 
-    async def find(self, reading: ReadRequest, text: str, **_: Any) -> Opened:
+    async def find(self, reading: ReadRequest, text: str, **_: Any) -> DocumentExtract:
         return replace(await self.read(reading), places=(1,), found=1)
 
 

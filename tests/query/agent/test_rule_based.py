@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from pincite.core.documents.document import ReadRequest
-from pincite.core.protocols import Opened
+from pincite.core.protocols import DocumentExtract
 from pincite.core.query.hits import Hit
 from pincite.core.query.plan import Plan
 from pincite.core.run import Event, Run, SourcesFound, Stepped
@@ -34,9 +34,9 @@ class Library:
         about_ada = any("Ada" in query for query in queries)
         return [ADA] if about_ada else [MILL]
 
-    async def read(self, reading: ReadRequest) -> tuple[Opened, Sequence[Hit]]:
+    async def read(self, reading: ReadRequest) -> tuple[DocumentExtract, Sequence[Hit]]:
         self.opened.append(reading)
-        return Opened("doc1", "v1", "Mill", (), 1, 2, 2), [hit("It has four floors.", key=3)]
+        return DocumentExtract("doc1", "v1", "Mill", (), 1, 2, 2), [hit("It has four floors.", key=3)]
 
     async def find(self, reading: ReadRequest, text: str) -> Any:
         raise AssertionError("nothing is looked for letter by letter")

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pincite.core.documents.document import ReadRequest
-from pincite.core.protocols import Opened
+from pincite.core.protocols import DocumentExtract
 from pincite.core.query.hits import Hit
 from pincite.core.query.tools import ToolCall
 from pincite.errors import NotFound, Unavailable
@@ -24,18 +24,18 @@ class Shelf:
         self.asked.append(list(queries))
         return [hit("Cats purr.")]
 
-    async def read(self, reading: ReadRequest) -> tuple[Opened, list[Hit]]:
+    async def read(self, reading: ReadRequest) -> tuple[DocumentExtract, list[Hit]]:
         self.asked.append(reading)
         if reading.document_id == "secret":
             raise NotFound("there is no document 'secret'")
-        return Opened("doc1", "v1", "Cats", (), 1, 9, 80, "Sleep"), [hit("Cats sleep.")]
+        return DocumentExtract("doc1", "v1", "Cats", (), 1, 9, 80, "Sleep"), [hit("Cats sleep.")]
 
-    async def find(self, reading: ReadRequest, text: str) -> tuple[Opened, list[Hit]]:
+    async def find(self, reading: ReadRequest, text: str) -> tuple[DocumentExtract, list[Hit]]:
         self.asked.append((reading, text))
         if text == "down":
             raise Unavailable("the database is away")
         places = (3, 3, 7) if text == "cat" else ()
-        return Opened("doc1", "v1", "Cats", (), 1, 9, 80, places=places, found=len(places)), [hit("A cat.")][
+        return DocumentExtract("doc1", "v1", "Cats", (), 1, 9, 80, places=places, found=len(places)), [hit("A cat.")][
             : len(places)
         ]
 

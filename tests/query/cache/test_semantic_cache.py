@@ -7,7 +7,7 @@ import pytest
 
 from pincite.config.branches.retrieval import Cache
 from pincite.core.accounts.access import Scope
-from pincite.core.protocols import Alike, Looked, ToKeep, Vector
+from pincite.core.protocols import CacheEntry, CacheLookup, SimilarQuestion, Vector
 from pincite.core.query.answer import Answer
 from pincite.core.query.question import Exchange, Question
 from pincite.core.run import Run
@@ -26,24 +26,26 @@ class MemoryCache:
     """Keeps everything; who may see it is the store's business."""
 
     def __init__(self, fail: str = "", slow: bool = False) -> None:
-        self.entries: list[ToKeep] = []
+        self.entries: list[CacheEntry] = []
         self._fail, self._slow = fail, slow
 
-    async def look(self, _scope: Scope, key: bytes, question: str) -> Looked:
+    async def look_up(self, _scope: Scope, key: bytes, question: str) -> CacheLookup:
         if self._fail == "look":
             raise StoreDown("the database is gone")
         mine = [(n, entry) for n, entry in enumerate(self.entries) if entry.key == key]
         same = next((n for n, entry in mine if entry.question == question), None)
-        return Looked("state", same, any(entry.question != question for _, entry in mine))
+        return CacheLookup("state", same, any(entry.question != question for _, entry in mine))
 
-    async def alike(self, _scope: Scope, key: bytes, vector: Vector, least: float) -> list[Alike]:
-        found = [Alike(n, one.question, _dot(one, vector)) for n, one in enumerate(self.entries) if one.key == key]
+    async def similar(self, _scope: Scope, key: bytes, vector: Vector, least: float) -> list[SimilarQuestion]:
+        found = [
+            SimilarQuestion(n, one.question, _dot(one, vector)) for n, one in enumerate(self.entries) if one.key == key
+        ]
         return sorted((one for one in found if one.similarity >= least), key=lambda one: -one.similarity)
 
     async def read(self, _scope: Scope, entry: int) -> Answer | None:
         return self.entries[entry].answer
 
-    async def keep(self, _scope: Scope, entry: ToKeep, _limits: Cache) -> bool:
+    async def save(self, _scope: Scope, entry: CacheEntry, _limits: Cache) -> bool:
         if self._fail == "keep":
             raise StoreDown("the database is gone")
         if self._slow:
@@ -52,7 +54,7 @@ class MemoryCache:
         return True
 
 
-def _dot(entry: ToKeep, vector: Vector) -> float:
+def _dot(entry: CacheEntry, vector: Vector) -> float:
     return sum(a * b for a, b in zip(entry.vector, vector, strict=True))
 
 

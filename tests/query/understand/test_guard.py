@@ -3,7 +3,7 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 
-from pincite.core.protocols import Offered
+from pincite.core.protocols import ServerModel
 from pincite.core.query.prompt import Prompt, StreamPart
 from pincite.core.query.question import Question
 from pincite.core.run import Run
@@ -58,11 +58,11 @@ class Stranger:
     name = "somebody"
     window = 8192
 
-    async def meet(self) -> None:
+    async def discover(self) -> None:
         self.name, self.window = "qwen3:8b", 40_000
 
-    async def list_models(self) -> list[Offered]:
-        return [Offered("qwen3:8b")]
+    async def list_models(self) -> list[ServerModel]:
+        return [ServerModel("qwen3:8b")]
 
     async def write(self, prompt: Prompt) -> AsyncIterator[StreamPart]:
         yield StreamPart("x", finish_reason="stop")

@@ -146,7 +146,7 @@ def test_words_of_the_documents_never_change(make_run: Callable[..., Run]) -> No
         run.kit = replace(run.kit, vocabulary=MemoryVocabulary(" ".join(known)))
         asked = [*known, *others]
         order.shuffle(asked)
-        after = asyncio.run(spelling_correction(run, Question(" ".join(asked)))).meant.split()
+        after = asyncio.run(spelling_correction(run, Question(" ".join(asked)))).search_text.split()
         assert [new for old, new in zip(asked, after, strict=True) if old in known] == [o for o in asked if o in known]
 
     holds()

@@ -7,7 +7,7 @@ import pytest
 
 from pincite.config.branches.retrieval import Cache
 from pincite.core.accounts.access import Scope, ShareRequest
-from pincite.core.protocols import ToKeep
+from pincite.core.protocols import CacheEntry
 from pincite.core.query.answer import Answer, Related, Source
 from pincite.errors import StoreDown
 from pincite.store.access.permissions import Permissions
@@ -48,9 +48,11 @@ def about(document_id: str, text: str = "Told.") -> Answer:
 
 async def kept(store: Any, scope: Scope, question: str, answer: Answer, key: bytes = KEY) -> bool:
     cache = AnswerCache(store.database)
-    looked = await cache.look(scope, key, question)
+    looked = await cache.look_up(scope, key, question)
     assert looked.state is not None
-    return await cache.keep(scope, ToKeep(key, looked.state, question, await store.vector(question), answer), LIMITS)
+    return await cache.save(
+        scope, CacheEntry(key, looked.state, question, await store.vector(question), answer), LIMITS
+    )
 
 
 def test_a_cached_answer_is_found_by_the_same_and_by_similar_questions(with_store: Any) -> None:
@@ -58,17 +60,17 @@ def test_a_cached_answer_is_found_by_the_same_and_by_similar_questions(with_stor
         document, cache = await store.put("a.md", "Said."), AnswerCache(store.database)
         scope = await store.scope()
         assert await kept(store, scope, "Who said it?", about(document))
-        looked = await cache.look(scope, KEY, "Who said it?")
+        looked = await cache.look_up(scope, KEY, "Who said it?")
         assert looked.same is not None
         assert (await cache.read(scope, looked.same)) == about(document)
-        other = await cache.look(scope, KEY, "Who said it then?")
+        other = await cache.look_up(scope, KEY, "Who said it then?")
         assert (other.same, other.others) == (None, True)
-        [alike] = await cache.alike(scope, KEY, await store.vector("Who said it then?"), 0.5)
+        [alike] = await cache.similar(scope, KEY, await store.vector("Who said it then?"), 0.5)
         assert (alike.id, alike.question) == (looked.same, "Who said it?")
         assert 0.5 < alike.similarity < 1
-        assert await cache.alike(scope, KEY, await store.vector("Who said it then?"), 0.99) == []
-        assert (await cache.look(scope, b"another", "Who said it?")).same is None
-        assert await cache.alike(scope, b"another", await store.vector("Who said it?"), 0.5) == []
+        assert await cache.similar(scope, KEY, await store.vector("Who said it then?"), 0.99) == []
+        assert (await cache.look_up(scope, b"another", "Who said it?")).same is None
+        assert await cache.similar(scope, b"another", await store.vector("Who said it?"), 0.5) == []
 
     with_store(main)
 
@@ -93,8 +95,8 @@ def test_two_people_with_the_same_scope_never_share_cached_answers(with_store: A
                 own, wish = await store.scope(), numbers.choice([{"users": ("anna",)}, {"users": ("ben",)}, {}])
                 await rights.share(own, documents[2], await rights.readers(own, ShareRequest(**wish)))
             scope, question = await store.library.scope(person), f"Who said {numbers.randrange(20)} of it?"
-            looked = await cache.look(scope, KEY, question)
-            near = await cache.alike(scope, KEY, await store.vector(question), 0.0)
+            looked = await cache.look_up(scope, KEY, question)
+            near = await cache.similar(scope, KEY, await store.vector(question), 0.0)
             for entry in {looked.same, *(one.id for one in near)} - {None}:
                 found = await cache.read(scope, entry)
                 assert found is not None
@@ -114,7 +116,7 @@ def test_another_persons_cache_entry_cannot_be_read_by_id(with_store: Any) -> No
         own = await store.scope()
         await Permissions(store.database).share(own, document, ("everyone",))
         await kept(store, own, "Who?", about(document))
-        looked = await cache.look(own, KEY, "Who?")
+        looked = await cache.look_up(own, KEY, "Who?")
         assert looked.same is not None
         scope = await store.library.scope(anna.id)
         assert await cache.read(scope, looked.same) is None
@@ -132,14 +134,14 @@ def test_an_outdated_scope_has_no_cache_state(with_store: Any) -> None:
         document, cache = await store.put("a.md", "Said."), AnswerCache(store.database)
         scope = await store.scope()
         for stale in (Scope("local", ()), Scope("local", (*scope.realms, 999)), Scope("nobody", ())):
-            assert (await cache.look(stale, KEY, "Who?")).state is None
-        looked = await cache.look(scope, KEY, "Who?")
+            assert (await cache.look_up(stale, KEY, "Who?")).state is None
+        looked = await cache.look_up(scope, KEY, "Who?")
         assert looked.state is not None
-        entry = ToKeep(KEY, looked.state, "Who?", await store.vector("Who?"), about(document))
-        assert not await cache.keep(Scope("local", (*scope.realms, 999)), entry, LIMITS)
+        entry = CacheEntry(KEY, looked.state, "Who?", await store.vector("Who?"), about(document))
+        assert not await cache.save(Scope("local", (*scope.realms, 999)), entry, LIMITS)
         await store.put("b.md", "Something else.")
-        assert not await cache.keep(scope, entry, LIMITS)
-        assert (await cache.look(scope, KEY, "Who?")).state != looked.state
+        assert not await cache.save(scope, entry, LIMITS)
+        assert (await cache.look_up(scope, KEY, "Who?")).state != looked.state
 
     with_store(main)
 
@@ -158,7 +160,7 @@ def test_a_cached_answer_is_removed_with_a_document_it_names(with_store: Any) ->
         assert (receipt.cache_entries, receipt.verified) == (1, True)
         state = (await AnswerCache(store.database).look(scope, KEY, "Who?")).state
         assert state is not None
-        entry = ToKeep(KEY, state, "Who?", await store.vector("Who?"), about(first))
+        entry = CacheEntry(KEY, state, "Who?", await store.vector("Who?"), about(first))
         assert not await AnswerCache(store.database).keep(scope, entry, LIMITS)  # its document was removed
 
     with_store(main)
@@ -172,12 +174,14 @@ def test_concurrent_cache_writes_respect_the_limit_of_each_person(with_store: An
         await Permissions(store.database).share(own, document, ("everyone",))
         theirs = await store.library.scope(anna)
         await kept(store, theirs, "Who?", about(document))
-        looked = await cache.look(own, KEY, "Who?")
+        looked = await cache.look_up(own, KEY, "Who?")
         assert looked.state is not None
-        entries = [ToKeep(KEY, looked.state, f"{n}?", await store.vector(f"{n}?"), about(document)) for n in range(40)]
-        done = await asyncio.gather(*(cache.keep(own, entry, Cache(max_entries=10)) for entry in entries))
+        entries = [
+            CacheEntry(KEY, looked.state, f"{n}?", await store.vector(f"{n}?"), about(document)) for n in range(40)
+        ]
+        done = await asyncio.gather(*(cache.save(own, entry, Cache(max_entries=10)) for entry in entries))
         assert all(done)
-        await cache.keep(own, entries[0], Cache(max_entries=10))
+        await cache.save(own, entries[0], Cache(max_entries=10))
         async with store.database.administrator() as admin:
             counts = await fetch_all(
                 admin, "select owner, count(*) from pincite.cached_answer group by owner order by owner"

@@ -27,8 +27,8 @@ def test_a_session_stores_its_turns_and_gets_its_title_from_the_first_question(w
         sessions, scope = Sessions(store.database), await store.scope()
         session = await sessions.create(scope)
         assert (session.title, session.turn_count) == ("", 0)
-        await sessions.keep(scope, session.id, turn("What purrs at night " + "and walks " * 20))
-        await sessions.keep(scope, session.id, turn("And in Germany?\0", "Same.", complete=False))
+        await sessions.save_turn(scope, session.id, turn("What purrs at night " + "and walks " * 20))
+        await sessions.save_turn(scope, session.id, turn("And in Germany?\0", "Same.", complete=False))
         found = await Sessions(store.database).get(scope, session.id)  # nothing is held in memory
         assert found.title.startswith("What purrs at night and walks")
         assert found.title.endswith("…")
@@ -46,7 +46,7 @@ def test_of_an_incomplete_answer_only_the_question_is_remembered(with_store: Any
         sessions, scope = Sessions(store.database), await store.scope()
         session = await sessions.create(scope)
         for number in range(4):
-            await sessions.keep(scope, session.id, turn(f"q{number}", f"a{number}", complete=number != 3))
+            await sessions.save_turn(scope, session.id, turn(f"q{number}", f"a{number}", complete=number != 3))
         assert await sessions.recent(scope, session.id, 2) == (
             Exchange("q2", "q2 (alone)", "a2"),
             Exchange("q3", "q3 (alone)", ""),
@@ -66,7 +66,7 @@ def test_another_persons_session_is_not_found(with_store: Any, database_url: str
             sessions.rename(STRANGER, mine, "x"),
             sessions.remove(STRANGER, mine),
             sessions.recent(STRANGER, mine, 3),
-            sessions.keep(STRANGER, mine, turn()),
+            sessions.save_turn(STRANGER, mine, turn()),
         ):
             with pytest.raises(NotFound, match=f"no session '{mine}'"):
                 await call
@@ -81,7 +81,7 @@ def test_sessions_are_paged_and_searched(with_store: Any) -> None:
     async def test(store: Any) -> None:
         sessions, scope = Sessions(store.database), await store.scope()
         ids = [(await sessions.create(scope, f"Session {n}")).id for n in range(5)]
-        await sessions.keep(scope, ids[1], turn("When does the 100% cable car run?", "From NINE on."))
+        await sessions.save_turn(scope, ids[1], turn("When does the 100% cable car run?", "From NINE on."))
         first, cursor = await sessions.list(scope, limit=3)
         rest, end = await sessions.list(scope, limit=3, cursor=cursor)
         assert [s.id for s in [*first, *rest]] == [ids[1], ids[4], ids[3], ids[2], ids[0]]
@@ -98,7 +98,7 @@ def test_sessions_are_renamed_and_removed(with_store: Any) -> None:
     async def test(store: Any) -> None:
         sessions, scope = Sessions(store.database), await store.scope()
         first, second = (await sessions.create(scope)).id, (await sessions.create(scope)).id
-        await sessions.keep(scope, first, turn())
+        await sessions.save_turn(scope, first, turn())
         assert (await sessions.rename(scope, first, " The\ncat ")).title == "The cat"
         with pytest.raises(Invalid):
             await sessions.rename(scope, first, " ")
@@ -120,9 +120,11 @@ def test_removing_a_document_removes_its_quotes_from_sessions(with_store: Any, d
             "My words. [Source 1] Others. [Source 2]",
             sources=(source(1, gone, "canary sentence"), source(2, kept, "kept sentence")),
         )
-        await sessions.keep(scope, session, turn(words=both.text, answer=both, documents=(gone, kept)))
-        await sessions.keep(scope, session, turn(words="canary so far", answer=None, complete=False, documents=(gone,)))
-        await sessions.keep(scope, session, turn("unrelated", "Stays."))
+        await sessions.save_turn(scope, session, turn(words=both.text, answer=both, documents=(gone, kept)))
+        await sessions.save_turn(
+            scope, session, turn(words="canary so far", answer=None, complete=False, documents=(gone,))
+        )
+        await sessions.save_turn(scope, session, turn("unrelated", "Stays."))
         receipt = await store.removal.remove(scope, gone)
         assert (receipt.quotes, receipt.verified) == (3, True)  # quote, snippet, incomplete answer
         first, cut, other = (await sessions.get(scope, session)).turns
@@ -150,7 +152,7 @@ def test_an_answer_stored_after_its_document_was_removed_has_no_quotes(with_stor
         late = answer("My words. [Source 1]", sources=(source(1, gone, "canary sentence"),))
         late_turn = turn(words=late.text, answer=late, documents=(gone,))
         await store.removal.remove(scope, gone)
-        await sessions.keep(scope, session, late_turn)
+        await sessions.save_turn(scope, session, late_turn)
         [kept] = (await sessions.get(scope, session)).turns
         assert kept.answer is not None
         assert (kept.removed, kept.documents, kept.answer.sources[0].snippet) == (True, (), "")
@@ -167,8 +169,8 @@ def test_a_turn_written_while_its_document_is_removed_has_no_quotes(with_store: 
             said = answer("My words. [Source 1]", sources=(source(1, gone, "canary sentence"),))
             kept = turn(words=said.text, answer=said, documents=(gone,))
             await asyncio.gather(
-                sessions.keep(scope, session, kept),
-                sessions.keep(scope, session, replace(kept, question="again")),
+                sessions.save_turn(scope, session, kept),
+                sessions.save_turn(scope, session, replace(kept, question="again")),
                 store.removal.remove(scope, gone),
             )
         found = await sessions.get(scope, session)
@@ -186,7 +188,7 @@ def test_quotes_are_removed_from_the_sessions_of_everyone(with_store: Any, datab
             admin.execute("insert into pincite.person (id, name, role) values ('stranger', 's', 'reader')")
             theirs = (await sessions.create(STRANGER)).id
             said = answer("My words. [Source 1]", sources=(source(1, gone, "canary sentence"),))
-            await sessions.keep(STRANGER, theirs, turn(words=said.text, answer=said))
+            await sessions.save_turn(STRANGER, theirs, turn(words=said.text, answer=said))
             admin.execute(
                 "insert into pincite.turn_document select %s, id, owner from pincite.turn where owner = 'stranger'",
                 (gone,),
@@ -206,7 +208,7 @@ def test_a_turn_is_written_after_cancellation_and_close_waits_for_it(with_store:
         session = await sessions.create(scope)
         with psycopg.connect(database_url) as other:
             other.execute("lock table pincite.turn")
-            keeping = asyncio.create_task(sessions.keep(scope, session.id, turn()))
+            keeping = asyncio.create_task(sessions.save_turn(scope, session.id, turn()))
             while not somebody_waits(other):
                 await asyncio.sleep(0.01)
             keeping.cancel()
@@ -222,7 +224,7 @@ def test_only_a_session_without_turns_is_removed_as_empty(with_store: Any) -> No
     async def test(store: Any) -> None:
         sessions, scope = Sessions(store.database), await store.scope()
         empty, used = await sessions.create(scope), await sessions.create(scope)
-        await sessions.keep(scope, used.id, turn())
+        await sessions.save_turn(scope, used.id, turn())
         assert not await sessions.remove_if_empty(STRANGER, empty.id)
         assert [await sessions.remove_if_empty(scope, one.id) for one in (empty, used, empty)] == [True, False, False]
         with pytest.raises(NotFound):
@@ -259,7 +261,7 @@ def test_a_long_session_is_shown_with_its_last_turns(with_store: Any, monkeypatc
         sessions, scope = Sessions(store.database), await store.scope()
         session = await sessions.create(scope)
         for number in range(3):
-            await sessions.keep(scope, session.id, turn(f"q{number}"))
+            await sessions.save_turn(scope, session.id, turn(f"q{number}"))
         found = await sessions.get(scope, session.id)
         assert ([one.question for one in found.turns], found.turn_count) == (["q1", "q2"], 3)
 

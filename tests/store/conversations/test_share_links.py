@@ -18,7 +18,7 @@ async def answered(store: Any, person: str, answer_id: str) -> None:
     scope, sessions = await store.library.scope(person), Sessions(store.database)
     session = await sessions.create(scope)
     kept = replace(answer("Five days."), id=answer_id)
-    await sessions.keep(scope, session.id, KeptTurn("q", "q", kept.text, kept, True, "t", ()))
+    await sessions.save_turn(scope, session.id, KeptTurn("q", "q", kept.text, kept, True, "t", ()))
 
 
 def test_a_link_is_stored_as_a_hash_visible_to_its_owner_only(with_store: Any) -> None:

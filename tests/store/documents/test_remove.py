@@ -110,7 +110,7 @@ def test_no_column_of_any_table_contains_removed_words(open_pincite: Any, databa
                     + body.format(CANARY)
                 )
                 document = await pincite.add(paper, folder=f"about/{CANARY}")
-            await pincite.services._tidy()
+            await pincite.services._clean_up()
             (tmp_path / "kept.md").write_text("# Kept\n\nThe cat is fed at half past six.")
             await pincite.add(tmp_path / "kept.md")
             assert await PackedPostings(pincite.services.database, least=1).make()

@@ -8,7 +8,7 @@ import pytest
 from pincite.core.accounts.access import Scope
 from pincite.core.documents.document import Parsed
 from pincite.core.documents.pages import Page, PageMark, pack
-from pincite.core.documents.positions import Slice, TextSpan, in_words, locate
+from pincite.core.documents.positions import Slice, TextSpan, describe_places, locate
 from pincite.store.indexing.publish import ParsedVersion
 from pincite.store.operations.integrity import inspect
 from pincite.store.search.pages import MARKS_PER_PART, Pages, pages_of_spans
@@ -61,11 +61,11 @@ def test_of_a_long_page_only_the_overlapping_parts_are_read(with_store: Any) -> 
             [found] = await pages_of_spans(store.database, [span], scope)
             assert len(found) == 1
             assert len(found[0].page.placed()) <= MARKS_PER_PART
-            assert in_words(locate(found, span.start, span.end, Slice(SHEET))) == f"sheet Numbers, B{row}"
+            assert describe_places(locate(found, span.start, span.end, Slice(SHEET))) == f"sheet Numbers, B{row}"
         found, count = await Pages(store.database).of(
             scope, TextSpan(document_id, version, 0, len(SHEET)), name="numbers"
         )
-        assert (sum(len(leaf.page.placed()) for leaf in found), count) == (ROWS, 1)
+        assert (sum(len(leaf.page.unpack_marks()) for leaf in found), count) == (ROWS, 1)
 
     with_store(test)
 
