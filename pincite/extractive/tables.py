@@ -11,13 +11,13 @@ _DELIMITER = re.compile(r"(?=[ \t:|]*+-)[ \t:|-]++(?:\n|$)")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a table as it is read: the columns' names, empty where they do not fit, and its cells."""
+    """A row of a table: the names of its columns, empty where they do not fit, and its cells."""
 
     names: tuple[str, ...]
     cells: tuple[str, ...]
 
-    def said(self) -> str:
-        """The whole row in words, each cell with the name of its column."""
+    def to_text(self) -> str:
+        """The row as one sentence, each cell with the name of its column."""
         if len(self.names) != len(self.cells):
             return "; ".join(cell for cell in self.cells if cell) + "."
         pairs = zip(self.names, self.cells, strict=True)
@@ -35,12 +35,12 @@ def is_header(text: str, after: int) -> bool:
 
 
 def row_at(chunk: RetrievedChunk, start: int, end: int) -> Row:
-    """The row that stands there."""
+    """The row between two offsets of a chunk."""
     return Row(tuple(columns(chunk, start)), tuple(cells(chunk.text[start:end])))
 
 
 def columns(chunk: RetrievedChunk, start: int) -> list[str]:
-    """The column names of the table in which a row starts; a chunk that begins inside one knows them apart."""
+    """The column names of the table in which a row starts; those of a table cut by chunking are in `chunk.header`."""
     lines = f"{chunk.header}\n{chunk.text[:start]}".rstrip().split("\n")
     for number in range(len(lines) - 1, 0, -1):
         if _DELIMITER.match(lines[number]) and "|" in lines[number - 1]:

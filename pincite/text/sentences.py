@@ -5,8 +5,10 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterator
+from functools import cache
+from typing import NamedTuple
 
-from pincite.text import abbreviations as abbr
+from pincite.text import lang
 
 Span = tuple[int, int]
 
@@ -65,11 +67,6 @@ _SPACE = re.compile(r"\s*")
 _FENCE = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?P<fence>`{3,}(?!.*`)|~{3,})")
 _HEADING = re.compile(r"[ >]*#{1,6}(?:[ \t]+|$)")
 _CLOSING_HASHES = re.compile(r"(?:^|[ \t])#+[ \t]*$")
-_ITEM = re.compile(
-    r"(?P<indent>[ \t>]*)(?:[-*+•]|(?P<number>\d{1,9})[.)](?![ \t]+(?i:"
-    + "|".join(sorted(abbr.MONTHS))
-    + r")\b))[ \t]+(?:\[[ xX]\][ \t]+)?"
-)
 _RULE = re.compile(r"[ \t>]*(?:=+|(?:[-*_][ \t]*)+)$")
 _DELIMITERS = re.compile(r"[ \t>]*+\|?[ \t]*+:?-++:?[ \t]*+(?:\|[ \t]*+:?-++:?[ \t]*+)*+\|?$")
 
@@ -150,7 +147,7 @@ class _Scanner:
 
     def _starts_item(self, line: str) -> re.Match[str] | None:
         """A marker in the middle of a paragraph counts only where Markdown lets a list interrupt it."""
-        item = _ITEM.match(line)
+        item = _abbreviations().item.match(line)
         if item is None or self.open is None or item["number"] in (None, "1"):
             return item
         sibling = self.item is not None and self.item["number"] is not None
@@ -237,8 +234,44 @@ def _ends(passage: str, stop: re.Match[str], following: int) -> bool:
     return _full_stop_ends(passage, stop.start(), first)
 
 
+class _Abbreviations(NamedTuple):
+    """The words of all languages that decide whether a full stop ends a sentence."""
+
+    never_last: frozenset[str]
+    before_number: frozenset[str]
+    sometimes_last: frozenset[str]
+    opening_words: frozenset[str]
+    after_ordinal: frozenset[str]
+    before_ordinal: frozenset[str]
+    item: re.Pattern[str]
+    """The marker of a list item; a day before its month is none."""
+
+
+@cache
+def _abbreviations() -> _Abbreviations:
+    months = frozenset(month for language in lang.recognised() for month in _months(language))
+    dotted = sorted(month for language in lang.flagged("day_full_stop") for month in _months(language))
+    return _Abbreviations(
+        lang.all_words("sentences.never_last"),
+        lang.all_words("sentences.before_number"),
+        lang.all_words("sentences.sometimes_last"),
+        lang.all_words("sentences.opening_words"),
+        lang.all_words("sentences.after_ordinal") | months,
+        lang.all_words("sentences.before_ordinal"),
+        re.compile(
+            rf"(?P<indent>[ \t>]*)(?:[-*+•]|(?P<number>\d{{1,9}})[.)](?![ \t]+(?i:{'|'.join(dotted)})\b))[ \t]+"
+            r"(?:\[[ xX]\][ \t]+)?"
+        ),
+    )
+
+
+def _months(language: str) -> list[str]:
+    return [month for group in lang.sequence("dates.months", language) for month in group.lower().split(",")]
+
+
 def _full_stop_ends(passage: str, stop: int, first: int) -> bool:
     """Whether a single full stop at `stop` ends a sentence, when the next word begins at `first`."""
+    abbreviations = _abbreviations()
     head = passage[max(0, stop - 60) : stop]
     words = head.rsplit(maxsplit=2) if head and not head[-1].isspace() else [""]
     token = words[-1].lstrip(_OPENING)
@@ -247,17 +280,19 @@ def _full_stop_ends(passage: str, stop: int, first: int) -> bool:
     following = word[0].casefold() if word else ""
     plain = token.casefold()
     initial = word is not None and passage[word.end() : word.end() + 1] == "." and len(word[0]) == 1
-    begins = following in abbr.OPENING_WORDS and not initial
+    begins = following in abbreviations.opening_words and not initial
     if token.isdigit() and len(token) <= 3:
-        ordinal = following in abbr.AFTER_ORDINAL or (previous.casefold() in abbr.BEFORE_ORDINAL and not begins)
+        ordinal = following in abbreviations.after_ordinal or (
+            previous.casefold() in abbreviations.before_ordinal and not begins
+        )
         return not ordinal
     if len(token) == 1 and token.isalpha():
         return begins and bool(previous) and not _INITIALS.fullmatch(previous)
-    if plain in abbr.NEVER_LAST:
+    if plain in abbreviations.never_last:
         return False
-    if plain in abbr.BEFORE_NUMBER:
+    if plain in abbreviations.before_number:
         return not passage[first].isdigit()
-    if plain in abbr.SOMETIMES_LAST or _DOTTED.match(token):
+    if plain in abbreviations.sometimes_last or _DOTTED.match(token):
         return begins
     return True
 

@@ -23,7 +23,11 @@ FALLBACK = "en"
 
 LANGUAGES: tuple[str, ...] = tuple(
     sorted(
-        (file.name.removesuffix(".toml") for file in resources.files(__name__).iterdir() if file.name.endswith(".toml")),
+        (
+            file.name.removesuffix(".toml")
+            for file in resources.files(__name__).iterdir()
+            if file.name.endswith(".toml")
+        ),
         key=lambda language: (language != FALLBACK, language),
     )
 )
@@ -35,7 +39,7 @@ _LINE_BREAK = re.compile(r"\n *")
 
 
 class LanguageDataError(ValueError):
-    """A language file, or a request for one of its keys, is wrong."""
+    """A language file is wrong, or a key is used for another type of value than it has."""
 
 
 def parse(text: str, name: str) -> dict[str, Value]:
@@ -88,8 +92,6 @@ def keys() -> frozenset[str]:
 
 def _value(key: str, language: str, kind: type) -> Any:
     """The value of a key in one language; None where its file lacks it."""
-    if key not in keys():
-        raise LanguageDataError(f"no language file has the key '{key}'")
     value = _file(language).get(key)
     if value is not None and not isinstance(value, kind):
         raise LanguageDataError(f"{language}.toml: '{key}' is a {type(value).__name__}, not a {kind.__name__}")
