@@ -70,7 +70,11 @@ def _value_patterns(languages: tuple[str, ...]) -> tuple[tuple[ValueKind, re.Pat
         return f"(?:{lang.alternatives(key, language)})"
 
     months = any_of(
-        name for one in languages for group in lang.sequence("dates.months", one) for name in group.split(",")
+        form
+        for one in languages
+        for group in lang.sequence("dates.months", one)
+        for name in group.split(",")
+        for form in _cases(name)
     )
     days, suffixes = words("dates.weekdays"), words("dates.ordinal_suffixes")
     large = any_of(form for one in languages for word in scales(one) for form in _cases(word))
