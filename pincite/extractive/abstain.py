@@ -32,7 +32,7 @@ MIN_SIMILARITY = 0.5
 MAX_MISSING = 3
 """Missing words that a refusal names."""
 
-_NAME = re.compile(r"(?<=[\w,;:] )[\"'„“]?([^\W\d_a-zäöüß][\w-]*)|\b(\w*\d\w*)")
+_NAME = re.compile(r"(?<=[\w,;:] )[\"'„“]?([^\W\d_a-zß-öø-ÿœ][\w-]*)|\b(\w*\d\w*)")
 
 
 def answer_probability(question: QuestionTerms, found: Sequence[ScoredSentence], *, with_meaning: bool = True) -> float:
@@ -62,8 +62,7 @@ def answer_features(question: QuestionTerms, found: Sequence[ScoredSentence]) ->
 
 def names_in(question: str, language: str) -> frozenset[str]:
     """The names and numbers of a question, in lower case; where nouns have capitals, a common noun is no name."""
-    matches = (match[1] or match[2] for match in _NAME.finditer(question))
-    found = {word for name in matches if name[0].isupper() or any(map(str.isdigit, name)) for word in words(name)}
+    found = {word for match in _NAME.finditer(question) for word in words(match[1] or match[2])}
     if language not in lang.flagged("nouns_capitalised") or language not in languages() or not found:
         return frozenset(found)
     everyday = dictionary(language).common

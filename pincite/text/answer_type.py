@@ -24,7 +24,7 @@ _KINDS: tuple[AnswerKind, ...] = ("percent", "duration", "time", "money", "numbe
 _FORMS: tuple[tuple[AnswerForm, tuple[str, ...]], ...] = (
     ("comparison", ("comparison",)),
     ("steps", ("steps", "steps_passive")),
-    ("list", ("list_request", "list_question", "list_things")),
+    ("list", ("list_request", "list_question", "list_members", "list_things")),
     ("definition", ("definition",)),
 )
 """The patterns of each form, in the order they are tried."""

@@ -19,6 +19,8 @@ STEMMERS = {
 
 MIN_WORD_CHARS, MAX_WORD_CHARS = 4, 30
 """Length of the words that spelling correction considers; a shorter word has too many similar ones."""
+MIN_EVIDENCE = 2
+"""Stop words that a question in a language without `everywhere` has: single ones, as French `de`, are in many languages."""
 OWN_LETTER_WEIGHT = 2
 """Stop words that one word with a letter such as `ß` counts as, when the language of a question is chosen."""
 
@@ -109,7 +111,9 @@ def question_language(text: str) -> str:
     A question is too short for a statistical model.
     """
     found = words(text)
-    return max(lang.LANGUAGES, key=lambda language: _evidence(found, language))  # `max` keeps the first, English
+    scores = {language: _evidence(found, language) for language in lang.LANGUAGES}
+    likely = [one for one in scores if one in lang.recognised() or scores[one] >= MIN_EVIDENCE]
+    return max(likely, key=lambda language: scores[language])  # `max` keeps the first, English
 
 
 def _evidence(found: Iterable[str], language: str) -> int:

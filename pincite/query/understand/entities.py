@@ -39,7 +39,7 @@ def _kinds(language: str) -> Mapping[EntityKind, re.Pattern[str]]:
 _TELLING = re.compile(r"[\d_\"'„“»«`./-]")
 """Without any of these there is nothing but names."""
 
-_CAPITAL = re.compile(r"(?<!\w)[^\W\d_a-zäöüß][\w'’&-]*(?:\.(?=[^\W\d_]))?[\w'’&-]*")
+_CAPITAL = re.compile(r"[^\W\d_a-zß-öø-ÿœ][\w'’&-]*(?:\.(?=[^\W\d_]))?[\w'’&-]*")
 _NAME_JOINS = r"(?:\s+(?:of|the|de|van|von|&|du|la|le)){0,2}\s+"
 _NAME = re.compile(rf"{_CAPITAL.pattern}(?:(?:\s+|{_NAME_JOINS}){_CAPITAL.pattern})*")
 _MIXED = re.compile(r"\w[A-ZÄÖÜ]")
@@ -75,7 +75,7 @@ def _names(text: str) -> Iterator[tuple[int, Entity]]:
         words = name.split()
         if not words or (len(words) == 1 and words[0].lower() in no_names):
             continue
-        if not words[0][0].isupper():
+        if not any(map(str.isupper, name)):
             continue
         if not capitals or (len(words) > 1 and words[0] not in measuring) or _MIXED.search(name):
             yield start, Entity(name, "name")

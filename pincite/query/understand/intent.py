@@ -19,7 +19,7 @@ _INTENTS: Mapping[Intent, tuple[tuple[float, tuple[str, ...]], ...]] = {
         (0.9, ("comparison",)), (0.8, ("comparison_likely",)), (0.75, ("comparison_choice",)), (0.6, ("comparison_both",)),
     ),
     "LIST": (
-        (0.9, ("list_request", "list_of")), (0.75, ("list_question",)), (0.5, ("list_all", "list_kinds")),
+        (0.9, ("list_request", "list_of")), (0.75, ("list_question", "list_members")), (0.5, ("list_all", "list_kinds")),
     ),
     "ANALYTICAL": ((0.9, ("why",)), (0.8, ("explain",)), (0.6, ("how_it_works",))),
 }  # fmt: skip

@@ -85,7 +85,7 @@ def _file(language: str) -> Mapping[str, Value]:
 
 
 @cache
-def keys() -> frozenset[str]:
+def all_keys() -> frozenset[str]:
     """The keys that at least one language file has."""
     return frozenset(key for language in LANGUAGES for key in _file(language))
 
