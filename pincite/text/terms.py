@@ -4,7 +4,7 @@ import re
 import threading
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 
 import Stemmer
@@ -110,21 +110,29 @@ def question_language(text: str) -> str:
 
     A question is too short for a statistical model.
     """
-    found = words(text)
-    scores = {language: _evidence(found, language) for language in lang.LANGUAGES}
+    scores = dict.fromkeys(lang.LANGUAGES, 0)
+    languages_of, letters = _stop_word_languages(), _own_letters()
+    for word in words(text):
+        for language in languages_of.get(word, ()):
+            scores[language] += 1
+        if not word.isascii():
+            for language, own in letters.items():
+                scores[language] += 0 if own.isdisjoint(word) else OWN_LETTER_WEIGHT
     likely = [one for one in scores if one in lang.recognised() or scores[one] >= MIN_EVIDENCE]
     return max(likely, key=lambda language: scores[language])  # `max` keeps the first, English
 
 
-def _evidence(found: Iterable[str], language: str) -> int:
-    """How many words of a text are stop words of a language or have one of its own letters."""
-    stop, letters = lang.words("terms.stop_words", language), _own_letters(language)
-    return sum(
-        (word in stop) + (OWN_LETTER_WEIGHT if not word.isascii() and not letters.isdisjoint(word) else 0)
-        for word in found
-    )
+@cache
+def _stop_word_languages() -> Mapping[str, tuple[str, ...]]:
+    """Each stop word with the languages that have it."""
+    by_language = {language: lang.words("terms.stop_words", language) for language in lang.LANGUAGES}
+    return {
+        word: tuple(language for language, stop in by_language.items() if word in stop)
+        for word in frozenset[str]().union(*by_language.values())
+    }
 
 
 @cache
-def _own_letters(language: str) -> frozenset[str]:
-    return frozenset("".join(lang.words("language.own_letters", language)))
+def _own_letters() -> Mapping[str, frozenset[str]]:
+    """The letters that tell a language."""
+    return {one: frozenset("".join(lang.words("language.own_letters", one))) for one in lang.LANGUAGES}

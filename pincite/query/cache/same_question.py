@@ -141,11 +141,16 @@ def _is_silent(number: int, written: list[str], language: str) -> bool:
     return silent and as_article and bool(following) and following[0].isalnum()
 
 
+@cache
+def _small_words(language: str) -> frozenset[str]:
+    """Words that are other words in capitals."""
+    return lang.recognised_words("terms.stop_words", language) | lang.recognised_words("cache.capitalised", language)
+
+
 def _read(written: str, language: str, *, shouted: bool) -> str:
     """A word as it is compared: `US` is no `us`."""
     word = written.lower()
-    small = lang.recognised_words("terms.stop_words", language) | lang.recognised_words("cache.capitalised", language)
-    if len(written) > 1 and written.isupper() and not shouted and word in small:
+    if len(written) > 1 and written.isupper() and not shouted and word in _small_words(language):
         return written
     synonyms = lang.recognised_mapping("cache.synonyms", language)
     same = lang.recognised_mapping("cache.same_question_word", language)

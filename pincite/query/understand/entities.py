@@ -59,12 +59,21 @@ def entities_in(text: str) -> tuple[Entity, ...]:
     return tuple(ordered)[:MOST]
 
 
+@cache
+def _no_names(language: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Words that open a sentence with a capital letter, and other words with one, that name nothing."""
+    stop = lang.recognised_words("terms.stop_words", language)
+    return (
+        lang.recognised_words("questions.openers", language) | stop,
+        lang.recognised_words("questions.no_names", language) | stop_words(lang.FALLBACK),
+    )
+
+
 def _names(text: str) -> Iterator[tuple[int, Entity]]:
     """Words with a capital that nothing but a name explains: in German, where nouns have them, two in a row or mixed case."""
     language = question_language(text)
     capitals = language in lang.flagged("nouns_capitalised")
-    openers = lang.recognised_words("questions.openers", language) | lang.recognised_words("terms.stop_words", language)
-    no_names = stop_words(lang.FALLBACK) | lang.recognised_words("questions.no_names", language)
+    openers, no_names = _no_names(language)
     measuring = lang.words("questions.measuring", language)
     for match in _NAME.finditer(text):
         start, name = match.start(), match.group()

@@ -27,8 +27,10 @@ LONGEST = 120
 def is_small_talk(text: str) -> bool:
     """Whether no document is meant: the whole text is a greeting, thanks, or about the conversation itself."""
     said = " ".join(text.split())
+    if not 0 < len(said) <= LONGEST:
+        return False
     talk = _talk(talk_language(said))
-    return 0 < len(said) <= LONGEST and all(talk.match(part) for part in re.split(r"(?<=[.!?])\s+", said) if part)
+    return all(talk.match(part) for part in re.split(r"(?<=[.!?])\s+", said) if part)
 
 
 def talk_language(text: str) -> str:
