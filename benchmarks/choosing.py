@@ -90,7 +90,7 @@ async def _case(pincite: AsyncPincite, question: dict[str, Any], sources: Sequen
     sentences = rank_by_terms(asked, sentences)[:EMBEDDED]
     embedder = pincite.services.kit_factory.kit(pincite.services.live_settings.settings).embedder
     [wanted] = await embedder.embed([asked.text], as_query=True)
-    texts = [embedder.windows(sentence.means)[0] for sentence in sentences]
+    texts = [embedder.windows(sentence.embedded_text)[0] for sentence in sentences]
     vectors = await embedder.embed(texts, as_query=False) if texts else []
     cosines = [float(np.dot(wanted, vector)) for vector in vectors]
     found = score_sentences(asked, sentences, cosines)

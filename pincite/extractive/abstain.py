@@ -12,8 +12,13 @@ from pincite.text.fixed_answers import nothing_found
 from pincite.text.terms import words
 
 WEIGHTS: Mapping[str, float] = {
-    "bias": -8.4, "meaning": 8.31, "near": 2.92, "names": -2.32, "german": 0.81, "fit": 0.49,
-}  # fmt: skip
+    "bias": -8.4,
+    "meaning": 8.31,
+    "near": 2.92,
+    "names": -2.32,
+    "german": 0.81,
+    "fit": 0.49,
+}
 """Weights of the features; `./run bench choosing` fits them, see docs/evaluation.md."""
 WEIGHTS_WITHOUT_EMBEDDER: Mapping[str, float] = {
     "bias": -3.76,
@@ -47,7 +52,7 @@ def answer_probability(question: QuestionTerms, found: Sequence[ScoredSentence],
 def answer_features(question: QuestionTerms, found: Sequence[ScoredSentence]) -> dict[str, float]:
     """The best cosine, the score of the best sentence, and the terms and names that its passage has or lacks."""
     best = found[0].sentence
-    near = best.around | best.above
+    near = best.passage_terms | best.heading_terms
     total = sum(map(_term_weight, question.terms)) or 1
     proper = names_in(question.text, question.language)
     names = [term for term in question.terms if term.text in proper]
@@ -76,7 +81,7 @@ def refusal(question: QuestionTerms, found: Sequence[ScoredSentence]) -> str:
 
 def missing_words(question: QuestionTerms, found: Sequence[ScoredSentence]) -> list[str]:
     """The words of the question that no passage has, as written: names and numbers, then nouns."""
-    held = frozenset[str]().union(*(scored.sentence.around | scored.sentence.above for scored in found))
+    held = frozenset[str]().union(*(scored.sentence.passage_terms | scored.sentence.heading_terms for scored in found))
     absent = {term.text for term in question.terms if term.similarity(held) < MIN_SIMILARITY}
     proper = names_in(question.text, question.language)
     nouns = lang.own_regex("extractive.things", question.language)

@@ -69,8 +69,8 @@ def _value(question: QuestionTerms, found: Sequence[ScoredSentence], sources: Se
     The sentence must have every term of the question: the date a lease was signed does not answer when it begins.
     """
     best = found[0].sentence
-    held = best.held | best.above
-    if not all(word.in_(held) for word in question.numbers):
+    held = best.terms | best.heading_terms
+    if not all(word.is_in(held) for word in question.numbers):
         return ""
     if best.is_row:
         cell = _cell(question, best, sources)
@@ -97,7 +97,7 @@ def _cell(question: QuestionTerms, best: Sentence, sources: Sequence[Hit]) -> st
 def _named(question: Iterable[QuestionTerm], text: str, language: str) -> float:
     """The weight of the question's terms that a cell has."""
     held = frozenset(terms(text, language))
-    return sum(word.weight for word in question if word.in_(held))
+    return sum(word.weight for word in question if word.is_in(held))
 
 
 def _listed(question: QuestionTerms, found: Sequence[ScoredSentence], sources: Sequence[Hit]) -> list[AnswerPart]:
@@ -130,18 +130,18 @@ def _leads_to(question: QuestionTerms, listing: Listing, hit: Hit) -> float:
 
 
 def _quoted(text: str, source: int, span: Span, mark: str) -> AnswerPart:
-    said = plain(NESTED.sub(" – ", text[span[0] : span[1]]))
-    return AnswerPart(f"{mark}{said}", source, span[0], span[1], "\n")
+    quote = plain(NESTED.sub(" – ", text[span[0] : span[1]]))
+    return AnswerPart(f"{mark}{quote}", source, span[0], span[1], "\n")
 
 
 def _rows(question: QuestionTerms, found: Sequence[ScoredSentence]) -> list[AnswerPart]:
     """The rows of the best row's table that have the same terms of the question in their cells."""
     best = found[0].sentence
-    shared = [word for word in question.terms if word.in_(_cells_of(best))]
+    shared = [word for word in question.terms if word.is_in(_cells_of(best))]
     if not best.is_row or not shared:
         return []
     table = (scored.sentence for scored in found if scored.sentence.source == best.source and scored.sentence.is_row)
-    rows = [row for row in table if all(word.in_(_cells_of(row)) for word in shared)]
+    rows = [row for row in table if all(word.is_in(_cells_of(row)) for word in shared)]
     ordered = sorted(rows, key=lambda row: row.start)[:MAX_ITEMS]
     if len(ordered) < 2:
         return []
@@ -166,13 +166,13 @@ def _sides(question: QuestionTerms, found: Sequence[ScoredSentence]) -> list[Ans
 
 def _speaks_for(sentence: Sentence, words: Sequence[QuestionTerm], others: Sequence[QuestionTerm]) -> bool:
     """Whether a sentence is about one side and does not mention the other."""
-    about = any(word.in_(sentence.held | sentence.above) for word in words)
-    return about and not any(word.in_(sentence.held) for word in others)
+    about = any(word.is_in(sentence.terms | sentence.heading_terms) for word in words)
+    return about and not any(word.is_in(sentence.terms) for word in others)
 
 
 def _words_of(passage: Passage) -> str:
     """A passage without its markup, on one line; a table's row with the names of its columns."""
-    return " ".join(one.means if one.is_row else plain(one.text) for one in passage.sentences)
+    return " ".join(one.embedded_text if one.is_row else plain(one.text) for one in passage.sentences)
 
 
 SIDE_TERMS = (1, 2)

@@ -26,15 +26,15 @@ class QuestionTerm:
     weight: float
     similar: Mapping[str, float]
 
-    def in_(self, held: frozenset[str]) -> bool:
+    def is_in(self, found: frozenset[str]) -> bool:
         """Whether these terms have it."""
-        return not self.forms.isdisjoint(held)
+        return not self.forms.isdisjoint(found)
 
-    def similarity(self, held: frozenset[str]) -> float:
+    def similarity(self, found: frozenset[str]) -> float:
         """1 where these terms have it, else the similarity of the most similar one."""
-        if self.in_(held):
+        if self.is_in(found):
             return 1.0
-        return max((self.similar[term] for term in self.similar.keys() & held), default=0.0)
+        return max((self.similar[term] for term in self.similar.keys() & found), default=0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class QuestionTerms:
 def question_terms(question: str, found: Sequence[Sentence]) -> QuestionTerms:
     """The terms of a question; a term that few of the sentences have weighs more than one that many have."""
     language = question_language(question)
-    vocabulary = frozenset[str]().union(*(sentence.held | sentence.above for sentence in found))
+    vocabulary = frozenset[str]().union(*(sentence.terms | sentence.heading_terms for sentence in found))
     languages = {*lang.recognised(language), *(sentence.language for sentence in found)} & set(lang.LANGUAGES)
     parts = tuple(_term(text, found, vocabulary, languages) for text in content_words(question, language))
     forms = frozenset[str]().union(*(term.forms for term in parts))
@@ -78,13 +78,13 @@ def content_words(question: str, language: str) -> list[str]:
 def _term(text: str, found: Sequence[Sentence], vocabulary: frozenset[str], languages: Iterable[str]) -> QuestionTerm:
     forms = frozenset(stem(text, language) for language in languages)
     similar = _similar(forms, vocabulary)
-    seen = sum(not forms.isdisjoint(sentence.held) for sentence in found)
-    seen = seen or sum(not similar.keys().isdisjoint(sentence.held) for sentence in found)
+    seen = sum(not forms.isdisjoint(sentence.terms) for sentence in found)
+    seen = seen or sum(not similar.keys().isdisjoint(sentence.terms) for sentence in found)
     return QuestionTerm(text, forms, math.log(1 + (len(found) - seen + 0.5) / (seen + 0.5)), similar)
 
 
 def _similar(forms: Iterable[str], vocabulary: frozenset[str]) -> dict[str, float]:
-    """The terms that share their beginning with a form, or contain it or are contained in it, as in German compounds."""
+    """The terms that share their beginning with a form, contain it, or are contained in it, as in compounds."""
     found: dict[str, float] = {}
     for form in forms:
         if len(form) < MIN_ROOT_CHARS:

@@ -21,10 +21,21 @@ HEADING_SIMILARITY = 0.5
 """Similarity of a term of the question that only the title or a heading above the sentence has."""
 
 WEIGHTS: Mapping[str, float] = {
-    "own": 5.24, "letters": 3.14, "like": 5.57, "before": 1.36, "referred": 2.22, "meaning": 2.8, "behind": -2.62,
-    "place": -5.1, "language": 2.47, "lacks_kind": -2.04, "lacks_person": -1.42, "lacks_number": -1.96, "reason": 3.0,
+    "own": 5.24,
+    "letters": 3.14,
+    "like": 5.57,
+    "before": 1.36,
+    "referred": 2.22,
+    "meaning": 2.8,
+    "behind": -2.62,
+    "place": -5.1,
+    "language": 2.47,
+    "lacks_kind": -2.04,
+    "lacks_person": -1.42,
+    "lacks_number": -1.96,
+    "reason": 3.0,
     "defines": 3.0,
-}  # fmt: skip
+}
 """Weight of each feature; `./run bench choosing` fits them, see docs/evaluation.md. The last two are set by hand: their
 features are too rare in the questions that the others are fitted on."""
 
@@ -83,25 +94,29 @@ def rank_by_terms(question: QuestionTerms, found: Sequence[Sentence]) -> list[Se
 def term_shares(question: QuestionTerms, found: Sequence[Sentence]) -> list[float]:
     """The weighted share of the question's terms that each sentence has."""
     total = question.weight
-    return [sum(term.weight for term in question.terms if term.in_(one.held)) / total for one in found]
+    return [sum(term.weight for term in question.terms if term.is_in(one.terms)) / total for one in found]
 
 
 def _term_features(question: QuestionTerms, sentence: Sentence) -> dict[str, float]:
     """The shares of the question's terms that the sentence has, has a similar term for, or that the one before has."""
     own = like = before = 0.0
     for term in question.terms:
-        if term.in_(sentence.held):
+        if term.is_in(sentence.terms):
             own += term.weight
             continue
-        similarity = max(term.similarity(sentence.held), HEADING_SIMILARITY if term.in_(sentence.above) else 0.0)
+        similarity = max(
+            term.similarity(sentence.terms), HEADING_SIMILARITY if term.is_in(sentence.heading_terms) else 0.0
+        )
         like += term.weight * similarity
-        if term.in_(sentence.before):
+        if term.is_in(sentence.terms_before):
             before += term.weight * (1 - similarity)
     total = question.weight
     return {
-        "own": own / total, "like": like / total, "before": before / total,
-        "referred": before / total if sentence.refers else 0.0,
-    }  # fmt: skip
+        "own": own / total,
+        "like": like / total,
+        "before": before / total,
+        "referred": before / total if sentence.refers_back else 0.0,
+    }
 
 
 def _other_features(question: QuestionTerms, sentence: Sentence, best: float) -> dict[str, float]:
@@ -111,7 +126,7 @@ def _other_features(question: QuestionTerms, sentence: Sentence, best: float) ->
     no_person = kind == "person" and not _names_somebody(sentence, question.forms)
     asks_why = lang.regex("extractive.why", question.language, r"\b%s\b").search(question.text.lower())
     reason = asks_why and lang.regex("extractive.because", language, r"\b%s\b", re.IGNORECASE).search(sentence.text)
-    held = sentence.around | sentence.above
+    held = sentence.passage_terms | sentence.heading_terms
     return {
         "behind": best - sentence.relevance,
         "place": min(sentence.source - 1, 9) / 10,
@@ -120,7 +135,7 @@ def _other_features(question: QuestionTerms, sentence: Sentence, best: float) ->
         "defines": float(question.answer.form == "definition" and _defines(question, sentence)),
         "reason": float(bool(reason)),
         "lacks_person": float(no_person),
-        "lacks_number": float(any(not term.in_(held) for term in question.numbers)),
+        "lacks_number": float(any(not term.is_in(held) for term in question.numbers)),
     }
 
 
@@ -149,7 +164,7 @@ def _names_somebody(sentence: Sentence, asked: frozenset[str]) -> bool:
 
 def _gram_shares(question: QuestionTerms, found: Sequence[Sentence]) -> list[float]:
     """The share of the question's n-grams that each sentence has; rare ones weigh more."""
-    held = [frozenset[str]().union(*map(_grams, sentence.held)) for sentence in found]
+    held = [frozenset[str]().union(*map(_grams, sentence.terms)) for sentence in found]
     wanted = frozenset[str]().union(*(_grams_of(term) for term in question.terms))
     seen = Counter(gram for grams in held for gram in grams & wanted)
     worth = {gram: log(1 + (len(found) - seen[gram] + 0.5) / (seen[gram] + 0.5)) for gram in wanted}

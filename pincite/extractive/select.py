@@ -84,4 +84,4 @@ def _joins(one: Sentence, group: Sequence[Sentence], sources: Sequence[Hit]) -> 
 
 
 def _are_duplicates(one: Sentence, other: Sentence) -> bool:
-    return len(one.held & other.held) >= DUPLICATE_OVERLAP * len(one.held | other.held)
+    return len(one.terms & other.terms) >= DUPLICATE_OVERLAP * len(one.terms | other.terms)

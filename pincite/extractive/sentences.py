@@ -1,4 +1,4 @@
-"""The sentences an answer can be made of, each with the words around it."""
+"""The sentences of the sources that an answer can quote, with the terms around them."""
 
 import re
 from collections.abc import Sequence
@@ -18,8 +18,8 @@ _FENCES = ("```", "~~~")
 class Sentence:
     """A sentence of a source with its terms, and those of the sentence before, of the passage and of the headings.
 
-    `number` counts the sentences of its passage. `means` is the text that is embedded: a row of a table has the names
-    of its columns. `refers` means that it begins with a reference to the sentence before.
+    `number` counts the sentences of its passage. `embedded_text` has the names of the columns for a row of a
+    table. `refers_back` means that the sentence begins with a reference to the sentence before.
     """
 
     source: int
@@ -27,14 +27,14 @@ class Sentence:
     start: int
     end: int
     text: str
-    means: str
+    embedded_text: str
     language: str
-    held: frozenset[str]
-    before: frozenset[str]
-    around: frozenset[str]
-    above: frozenset[str]
+    terms: frozenset[str]
+    terms_before: frozenset[str]
+    passage_terms: frozenset[str]
+    heading_terms: frozenset[str]
     relevance: float
-    refers: bool
+    refers_back: bool
 
     @property
     def is_row(self) -> bool:
@@ -63,11 +63,21 @@ def _of(source: int, hit: Hit) -> list[Sentence]:
         named = frozenset(terms(" ".join(columns(chunk, start)), chunk.language)) if is_row(text) else nothing
         made.append(
             Sentence(
-                source, n, start, end, text, row_at(chunk, start, end).to_text() if is_row(text) else text, chunk.language,
-                held[n] | named, held[n - 1] if n else nothing, around, above, hit.relevance,
+                source,
+                n,
+                start,
+                end,
+                text,
+                row_at(chunk, start, end).to_text() if is_row(text) else text,
+                chunk.language,
+                held[n] | named,
+                held[n - 1] if n else nothing,
+                around,
+                above,
+                hit.relevance,
                 bool(n and _back_reference(chunk.language).match(text)),
             )
-        )  # fmt: skip
+        )
     return made
 
 
@@ -102,7 +112,7 @@ def _lines(text: str, span: Span) -> list[Span]:
 
 
 def _is_no_answer(hit: Hit, span: Span) -> bool:
-    """Whether it is a heading, a comment or the head of a table."""
+    """Whether a span is a heading, a comment or the header of a table."""
     text = hit.chunk.text[span[0] : span[1]]
     headings = {part.strip() for part in hit.chunk.heading_path}
     return text.strip("#* ") in headings or text.startswith("<!--") or is_header(hit.chunk.text, span[1])

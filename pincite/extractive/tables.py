@@ -1,4 +1,4 @@
-"""Rows of Markdown tables: the names of their columns, their cells, and where each cell stands."""
+"""Rows of Markdown tables: the names of their columns, and their cells."""
 
 import re
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ def is_row(text: str) -> bool:
 
 
 def is_header(text: str, after: int) -> bool:
-    """Whether the line that ends at `after` is followed by the rule that makes it the head of a table."""
+    """Whether the line that ends at `after` is the header of a table: a delimiter row follows it."""
     return text.startswith("\n", after) and bool(_DELIMITER.match(text, after + 1))
 
 

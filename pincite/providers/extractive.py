@@ -67,7 +67,7 @@ class Extractive:
         if not sentences or likened(scale, 0.0) is None:
             return []
         [wanted] = await self._embedder.embed([question], as_query=True)
-        texts = [self._embedder.windows(sentence.means)[0] for sentence in sentences]
+        texts = [self._embedder.windows(sentence.embedded_text)[0] for sentence in sentences]
         vectors = await self._embedder.embed(texts, as_query=False)
         cosines = (sum(a * b for a, b in zip(wanted, vector, strict=True)) for vector in vectors)
         return [likened(scale, cosine) or 0.0 for cosine in cosines]

@@ -20,7 +20,8 @@ def languages() -> tuple[str, ...]:
 class Dictionary:
     """The words of a language; `common` maps the common ones to their share of all word occurrences.
 
-    `by_prefix` holds the words joined, by their first two letters: half a million strings would take ten times the memory.
+    `by_prefix` has the words joined to one string, by their first two letters: half a million separate strings would
+    take ten times the memory.
     """
 
     by_prefix: Mapping[str, str]

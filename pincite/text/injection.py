@@ -29,7 +29,7 @@ _WORDINGS: Mapping[str, str] = {
 
 @cache
 def _patterns() -> Mapping[str, re.Pattern[str]]:
-    """The patterns of all languages by warning; they match one line without accents, in lower case, with single spaces."""
+    """The patterns of all languages by warning; they match folded text on one line with single spaces."""
     found = {}
     for key, warning in _WORDINGS.items():
         every = "|".join(one for language in lang.LANGUAGES for one in lang.patterns(f"injection.{key}", language))

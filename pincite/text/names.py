@@ -47,7 +47,7 @@ def _not_names(language: str) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A word of a sentence; `name` is None where a capital may be a German noun's or a sentence's first."""
+    """A word of a sentence; `name` is None where its capital may come from a German noun or the start of a sentence."""
 
     text: str
     folded: str
@@ -56,7 +56,7 @@ class Token:
 
 @lru_cache(maxsize=512)
 def tokens_of(text: str, language: str) -> tuple[Token, ...]:
-    """The words of a text, and which of them are names by the way they are written."""
+    """The words of a text, each with whether its spelling makes it a name."""
     matches = list(_TOKEN.finditer(text))
     capital = [match.group()[0].isupper() for match in matches]
     opens = [bool(_OPENS.search(text[max(0, match.start() - 8) : match.start()])) for match in matches]
@@ -98,37 +98,37 @@ def _is_name(word: str, opens: bool, beside: bool, language: str) -> bool | None
 
 
 @lru_cache(maxsize=256)
-def _held(text: str) -> tuple[frozenset[str], str]:
-    """The words of a text and of its compounds, and all of it in one form."""
+def _folded_words(text: str) -> tuple[frozenset[str], str]:
+    """The folded words of a text with the parts of its compounds, and the whole folded text."""
     folded = fold(text)
     words = {word.replace(".", "") for word in _TOKEN.findall(folded)}
     return frozenset(words | {part for word in words for part in _JOINT.split(word)}), folded
 
 
-def is_held(folded: str, text: str) -> bool:
-    """Whether a text has a word: as it is, in another form, as a part of a longer one, or with a slip of the pen."""
-    words, whole = _held(text)
+def is_folded_words(folded: str, text: str) -> bool:
+    """Whether a text has a word: as it is, inflected, as a part of a longer one, or misspelt."""
+    words, whole = _folded_words(text)
     if folded in words or (len(folded) >= MIN_PART_CHARS and folded in whole):
         return True
     bare = re.sub(r"(?:['’]s|s|es|en|e|n)$", "", folded)
     if len(bare) >= MIN_PART_CHARS - 1 and bare in whole:
         return True
     parts = [part for part in _JOINT.split(folded) if len(part) >= MIN_PART_CHARS]
-    return (len(parts) > 1 and any(part in words for part in parts)) or any(_alike(bare, word) for word in words)
+    return (len(parts) > 1 and any(part in words for part in parts)) or any(_same_word(bare, word) for word in words)
 
 
-def _alike(one: str, other: str) -> bool:
-    """Whether two words are forms or spellings of one."""
+def _same_word(one: str, other: str) -> bool:
+    """Whether two words are inflections or spellings of one word."""
     if len(one) <= MIN_PART_CHARS or abs(len(one) - len(other)) > 2 or one[:2] != other[:2]:
         return False
     return SequenceMatcher(a=one, b=other, autojunk=False).ratio() >= MIN_SPELLING_SIMILARITY
 
 
 def strangers(claim: str, whole: str, language: str, plain: IsPlainWord) -> tuple[list[str], list[str]]:
-    """The names of a claim that its source does not have anywhere; and the nouns, where these look like names."""
+    """The names of a claim that its source lacks, and the nouns that it lacks where nouns have capitals."""
     names, nouns, tokens = [], [], tokens_of(claim, language)
     for number, token in enumerate(tokens):
-        if token.name is False or is_held(token.folded, whole) or _abbreviated(number, tokens, whole, language):
+        if token.name is False or is_folded_words(token.folded, whole) or _abbreviated(number, tokens, whole, language):
             continue
         if token.name or not is_plain(token.text.lower(), language, plain):
             names.append(token.text)
@@ -138,7 +138,7 @@ def strangers(claim: str, whole: str, language: str, plain: IsPlainWord) -> tupl
 
 
 def _abbreviated(number: int, tokens: Sequence[Token], whole: str, language: str) -> bool:
-    """Whether the source has the letters that a name begins with, or the name that letters stand for."""
+    """Whether the source has the abbreviation of a name, or the name of an abbreviation."""
     letters = tokens[number].text.replace(".", "")
     if letters.isalpha() and 2 <= len(letters) <= MAX_ABBREVIATION_CHARS and not letters[1:].islower():
         between = rf"[\w.]*[\s-]+(?:(?:{lang.alternatives('names.inside', language)})\s)?"
@@ -148,14 +148,14 @@ def _abbreviated(number: int, tokens: Sequence[Token], whole: str, language: str
             run = tokens[start:end]
             if len(run) > 1 and all(token.name for token in run):
                 initials = "".join(token.folded[0] for token in run)
-                if initials in _held(whole)[0]:
+                if initials in _folded_words(whole)[0]:
                     return True
     return False
 
 
 @lru_cache(maxsize=4096)
 def is_plain(word: str, language: str, plain: IsPlainWord) -> bool:
-    """Whether a word is in the dictionary, or is put together of such words."""
+    """Whether a word is in the dictionary, or is a compound of such words."""
     if plain(word, language) or (word.endswith(("s", "n", "e")) and plain(word[:-1], language)):
         return True
     if language not in lang.flagged("compounds"):
@@ -173,9 +173,9 @@ def _is_compound_part(word: str, language: str, plain: IsPlainWord) -> bool:
     return any(plain(word.removesuffix(joint), language) for joint in ("s", "es", "n", "en") if word.endswith(joint))
 
 
-def swapped(claim: str, told: str, language: str, plain: IsPlainWord) -> tuple[str, str] | None:
-    """A name of the claim, and the one its source has in that place."""
-    mine, theirs = tokens_of(claim, language), tokens_of(told, language)
+def swapped(claim: str, source: str, language: str, plain: IsPlainWord) -> tuple[str, str] | None:
+    """A name of the claim and the different name that its source has in the same place, or None."""
+    mine, theirs = tokens_of(claim, language), tokens_of(source, language)
     here, there = {token.folded for token in mine}, {token.folded for token in theirs}
     matcher = SequenceMatcher(a=[token.folded for token in mine], b=[token.folded for token in theirs], autojunk=False)
     for kind, a, b, c, d in matcher.get_opcodes():
@@ -198,7 +198,9 @@ def _same(put: Sequence[Token], left: Sequence[Token]) -> bool:
     """`ESA` and `European Space Agency`, `Brückl` and `Brückls`."""
     initials = "".join(token.folded[0] for token in left)
     return any(
-        token.folded == initials or is_held(token.folded, other.folded) or is_held(other.folded, token.folded)
+        token.folded == initials
+        or is_folded_words(token.folded, other.folded)
+        or is_folded_words(other.folded, token.folded)
         for token in put
         for other in left
     )
@@ -207,7 +209,7 @@ def _same(put: Sequence[Token], left: Sequence[Token]) -> bool:
 def _exchanged(
     mine: Sequence[Token], theirs: Sequence[Token], language: str, plain: IsPlainWord
 ) -> tuple[str, str] | None:
-    """Two names that stand the other way round, where all else is as it is."""
+    """Two names in exchanged places, where all other words are the same."""
     if sorted(token.folded for token in mine) != sorted(token.folded for token in theirs):
         return None
     if {token.folded for token in mine} & lang.recognised_words("names.passive", language):

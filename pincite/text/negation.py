@@ -56,7 +56,7 @@ def negators(language: str = "") -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class Stance:
-    """The words each negation of a sentence applies to, and its sides in pairs of opposites with the words beside them."""
+    """The words that each negation of a sentence applies to, and its sides in pairs of opposites."""
 
     denied: tuple[frozenset[str], ...]
     sides: Mapping[tuple[str, int], tuple[tuple[str, frozenset[str]], ...]]
@@ -114,8 +114,10 @@ def opposed(claim: str, source: str, language: str) -> str | None:
     """
     mine, theirs = stance_of(claim, language), stance_of(source, language)
     reversals = [
-        _denial(mine, theirs, language), *_turned_by_prefix(mine, theirs, language), *_opposite_sides(mine, theirs, language)
-    ]  # fmt: skip
+        _denial(mine, theirs, language),
+        *_turned_by_prefix(mine, theirs, language),
+        *_opposite_sides(mine, theirs, language),
+    ]
     reasons = [reason for reason in reversals if reason]
     return reasons[0] if len(reasons) % 2 else None
 

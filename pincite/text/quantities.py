@@ -85,7 +85,8 @@ def _value_patterns(languages: tuple[str, ...]) -> tuple[tuple[ValueKind, re.Pat
     )
     amount = rf"{number}(?:\s?(?:–|-|{words('numbers.range')})\s?{number})?"
     time_units = rf"(?:{_named(TIME_UNITS, language)}|min|ms|{words('units.time')})"
-    other = rf"(?:{_named(other_units(), language)}|{any_of(signs_of(other_units()))}|{_OTHER_UNITS}|{words('units.amounts')})"
+    signs = any_of(signs_of(other_units()))
+    other = rf"(?:{_named(other_units(), language)}|{signs}|{_OTHER_UNITS}|{words('units.amounts')})"
     money = rf"(?:{_named(CURRENCIES | {POUND}, language)}|USD|EUR|GBP|CHF|{words('units.money')})"
     clock = rf"(?:[ap]\.?m\.?|{words('dates.clock')}|h|UTC)"
     date = (
@@ -95,7 +96,8 @@ def _value_patterns(languages: tuple[str, ...]) -> tuple[tuple[ValueKind, re.Pat
         r"\b\d{4}-\d{2}-\d{2}\b|\b\d{1,2}\.\s?\d{1,2}\.\s?(?:\d{4}|\d{2})?(?!\d)|\b\d{1,2}/\d{1,2}/\d{2,4}\b",
         rf"\b(?:{days},? {words('dates.after_weekday')}?)?{date}(?:,? \d{{4}})?",
         rf"\b{months},? \d{{4}}\b|\b\d{{1,2}}/\d{{4}}\b",
-        rf"\b\d{{1,2}}[:.]\d{{2}}(?: ?(?i:{clock}))?\b(?![.,]?\d)|\b\d{{1,2}} ?(?i:[ap]\.?m\.?|{words('dates.clock')})\b",
+        rf"\b\d{{1,2}}[:.]\d{{2}}(?: ?(?i:{clock}))?\b(?![.,]?\d)",
+        rf"\b\d{{1,2}} ?(?i:[ap]\.?m\.?|{words('dates.clock')})\b",
         rf"\b{words('dates.clock_forms')}\b",
         rf"\b(?:1\d{{3}}|20\d{{2}}){words('dates.decade_suffixes')}?\b(?![.,]\d|\s?(?:%|{other}\b|{money}\b))"
         r"(?:\s?[–/-]\s?(?:\d{4}|\d{2})\b)?",
@@ -196,7 +198,8 @@ def _figure_pattern(languages: tuple[str, ...]) -> re.Pattern[str]:
         r"|(?P<slashed>\b\d{1,2}/\d{1,2}/\d{2,4}\b|\b\d{1,2}/\d{4}\b)"
         rf"|(?P<day>\b(?P<d1>\d{{1,2}})(?:{suffixes}|\.)? {of}?(?P<m1>{month})\b\.?)"
         rf"|(?P<month>\b(?P<m2>{month})\b\.?(?: (?P<d2>\d{{1,2}}){suffixes}?\b(?!\.?\d| ?%))?)"
-        rf"|(?P<clock>\b\d{{1,2}}:\d{{2}}(?::\d{{2}})?(?: ?[ap]\.?m\b\.?)?|\b{forms}\b|\b\d{{1,2}}(?:\.\d{{2}})? ?{clock})"
+        r"|(?P<clock>\b\d{1,2}:\d{2}(?::\d{2})?(?: ?[ap]\.?m\b\.?)?"
+        rf"|\b{forms}\b|\b\d{{1,2}}(?:\.\d{{2}})? ?{clock})"
         rf"|(?P<number>(?:(?<![\w.,/–−-])[-−]?|(?<=(?-i:[\da-z])[/–−-]))(?:{digits})[{_FRACTIONS}]?"
         rf"(?=[^\w]|[a-zA-Z°]{{1,4}}\b|$)|(?<!\w)[{_FRACTIONS}])"
         rf"|(?P<word>(?<![\w-]){spelt}(?![\w-]))",
@@ -314,9 +317,15 @@ def _number(match: re.Match[str], text: str, language: str) -> Figure:
     loose = bool(inexact.search(text[max(0, match.start() - 20) : match.start()]))
     readings = frozenset(values)
     return Figure(
-        "number", frozenset(value * size for value in readings), " ".join(shown.split()), unit, noun, readings,
-        spelt=bool(match["word"]), loose=loose,
-    )  # fmt: skip
+        "number",
+        frozenset(value * size for value in readings),
+        " ".join(shown.split()),
+        unit,
+        noun,
+        readings,
+        spelt=bool(match["word"]),
+        loose=loose,
+    )
 
 
 def _readings(written: str) -> set[float]:

@@ -1,4 +1,4 @@
-"""Sentences, lines, normalising, fingerprints: pure string functions that know no file and no model."""
+"""Sentence splitting, line numbers, normalisation and fingerprints."""
 
 import hashlib
 import re
@@ -20,7 +20,7 @@ def normalise(text: str) -> str:
 
 
 def fold(text: str) -> str:
-    """The text as it compares when case, accents and compatibility forms do not count: `Größe` → `grosse`."""
+    """The text without case, accents and compatibility forms, for comparison: `Größe` → `grosse`."""
     plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
     return "".join(char for char in plain if not unicodedata.combining(char)).casefold()
 
@@ -31,7 +31,7 @@ def fingerprint(text: str) -> str:
 
 
 def line_starts(text: str) -> list[int]:
-    """Where each line begins; the first is 0."""
+    """The start offset of each line; the first is 0."""
     return [0, *(match.end() for match in re.finditer("\n", text))]
 
 
@@ -41,10 +41,10 @@ def line_of(starts: list[int], offset: int) -> int:
 
 
 def sentences(text: str) -> list[Span]:
-    """Spans of the sentences in Markdown or prose, English or German, without markers and white space around.
+    """The spans of the sentences in Markdown or prose, without list markers and white space around them.
 
-    Headings, table rows and code blocks are one sentence each. A list item's sentences are its own. Lines
-    wrapped inside a paragraph belong together.
+    A heading, a table row and a code block are one sentence each. No sentence crosses a list item. The wrapped lines
+    of a paragraph belong together.
     """
     found: list[Span] = []
     for start, end, whole in _passages(text):
@@ -61,7 +61,7 @@ def trim(text: str, start: int, end: int) -> Span:
     return start, end
 
 
-# Passages: stretches that no sentence crosses. `>` in front of a line belongs to a quotation, not to its words.
+# Passages: spans that no sentence crosses. `>` at the start of a line is markup of a quotation.
 
 _SPACE = re.compile(r"\s*")
 _FENCE = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?P<fence>`{3,}(?!.*`)|~{3,})")
@@ -70,21 +70,21 @@ _CLOSING_HASHES = re.compile(r"(?:^|[ \t])#+[ \t]*$")
 _RULE = re.compile(r"[ \t>]*(?:=+|(?:[-*_][ \t]*)+)$")
 _DELIMITERS = re.compile(r"[ \t>]*+\|?[ \t]*+:?-++:?[ \t]*+(?:\|[ \t]*+:?-++:?[ \t]*+)*+\|?$")
 
-_HEADING_LENGTH = 120
+_MAX_HEADING_CHARS = 120
 
 _LEADERS = re.compile(r"\S *(?:\.{4,}|(?: \.){4,}) *\S")
-"""Dots that lead the eye from a name to its value, as in a price list: such a line stands alone."""
+"""Dot leaders between a name and its value, as in a price list: such a line is a sentence."""
 
 _Passage = tuple[int, int, bool]
 
 
 def _passages(text: str) -> Iterator[_Passage]:
-    """Passages in order, as (start, end, whole): a whole one is a sentence however many full stops it has."""
+    """The passages in order as (start, end, whole); a whole passage is one sentence even with full stops in it."""
     return _Scanner(text).run()
 
 
 class _Scanner:
-    """Walks over the lines once and cuts them into passages."""
+    """Splits the lines of a text into passages in one pass."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -140,13 +140,13 @@ class _Scanner:
         self.open, self.item = None, None
 
     def _underlines(self, number: int, line: str) -> bool:
-        """Whether a rule makes the line above it a heading; above several lines it is rather meant to divide."""
-        short = self.open is not None and self.item is None and len(self.lines[number - 1]) <= _HEADING_LENGTH
+        """Whether a rule makes the line above it a heading; below several lines it is a divider."""
+        short = self.open is not None and self.item is None and len(self.lines[number - 1]) <= _MAX_HEADING_CHARS
         alone = number < 2 or not self.lines[number - 2].strip(" \t>")
         return short and alone and len(set(line.strip(" \t>"))) == 1 and line.strip(" \t>")[0] in "=-"
 
     def _starts_item(self, line: str) -> re.Match[str] | None:
-        """A marker in the middle of a paragraph counts only where Markdown lets a list interrupt it."""
+        """The marker of a list item; inside a paragraph only where Markdown lets a list interrupt it."""
         item = _abbreviations().item.match(line)
         if item is None or self.open is None or item["number"] in (None, "1"):
             return item
@@ -222,7 +222,7 @@ def _split(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def _ends(passage: str, stop: re.Match[str], following: int) -> bool:
-    """Whether the stop ends its sentence, `following` being where the next one would begin."""
+    """Whether a stop ends its sentence; the next one would begin at `following`."""
     openers = _OPENERS.match(passage, following)
     first = openers.end() if openers else following
     if first >= len(passage):
@@ -298,7 +298,7 @@ def _full_stop_ends(passage: str, stop: int, first: int) -> bool:
 
 
 def storable(text: str) -> str:
-    """The text without what PostgreSQL cannot hold: NUL and the halves of broken surrogate pairs, one for one."""
+    """The text with NUL and unpaired surrogates, which PostgreSQL cannot store, replaced one for one."""
     plain = text.replace("\0", " ")
     return plain if plain.isascii() else plain.encode("utf-8", "replace").decode()
 
@@ -308,5 +308,5 @@ _QUERY = re.compile(r"[?#].*", re.DOTALL)
 
 
 def without_login(text: str) -> str:
-    """An address without what may be secret in it: a login before its host, a query after its path. Else as it is."""
+    """A URL without its login, query and fragment, which may be secret; other text as it is."""
     return _QUERY.sub("", _LOGIN.sub("", text)) if "//" in text else text

@@ -12,15 +12,27 @@ import Stemmer
 from pincite.text import lang
 
 STEMMERS = {
-    "da": "danish", "de": "german", "en": "english", "es": "spanish", "fi": "finnish", "fr": "french", "hu": "hungarian",
-    "it": "italian", "nl": "dutch", "no": "norwegian", "pt": "portuguese", "ro": "romanian", "ru": "russian",
-    "sv": "swedish", "tr": "turkish",
-}  # fmt: skip
+    "da": "danish",
+    "de": "german",
+    "en": "english",
+    "es": "spanish",
+    "fi": "finnish",
+    "fr": "french",
+    "hu": "hungarian",
+    "it": "italian",
+    "nl": "dutch",
+    "no": "norwegian",
+    "pt": "portuguese",
+    "ro": "romanian",
+    "ru": "russian",
+    "sv": "swedish",
+    "tr": "turkish",
+}
 
 MIN_WORD_CHARS, MAX_WORD_CHARS = 4, 30
 """Length of the words that spelling correction considers; a shorter word has too many similar ones."""
 MIN_EVIDENCE = 2
-"""Stop words that a question in a language without `everywhere` has: single ones, as French `de`, are in many languages."""
+"""Stop words that prove a language without `everywhere`: a single one, as French `de`, is in many languages."""
 OWN_LETTER_WEIGHT = 2
 """Stop words that one word with a letter such as `ß` counts as, when the language of a question is chosen."""
 

@@ -59,7 +59,7 @@ _SIGNS: Mapping[str, tuple[str, float, str]] = {
     "lb": ("pound", 1, "lb lbs"),
     "JPY": ("JPY", 1, "¥ JPY"),
 }
-"""By the name of a unit in the language files: its base unit, its size in it, and the signs that all languages share."""
+"""By the key of a unit in the language files: its base unit, its size in it, and its signs in all languages."""
 
 TIME_UNITS = frozenset({"s", "min", "h", "day", "week", "month", "quarter", "year", "decade"})
 CURRENCIES = frozenset({"EUR", "USD", "CHF", "GBP", "JPY"})

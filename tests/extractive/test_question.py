@@ -14,10 +14,10 @@ def test_rare_words_count_more_and_small_words_not_at_all() -> None:
 
 def test_a_part_of_a_compound_is_like_it() -> None:
     [word] = question_terms("Verteidigung?", FOUND).terms
-    assert 0.4 < word.similarity(FOUND[2].held) < 1
-    assert word.similarity(FOUND[0].held) == 0
+    assert 0.4 < word.similarity(FOUND[2].terms) < 1
+    assert word.similarity(FOUND[0].terms) == 0
     [same] = question_terms("Rhein?", FOUND).terms
-    assert same.similarity(FOUND[0].held) == 1.0
+    assert same.similarity(FOUND[0].terms) == 1.0
 
 
 def test_figures_are_known_as_such() -> None:

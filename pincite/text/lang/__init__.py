@@ -2,7 +2,8 @@
 
 A section groups the keys of one topic. The type of a value says what it is: a string holds words, an array holds
 alternatives of a regular expression, a table maps one word to another. Inside an alternative, `@{name}` stands for the
-alternatives of another key of the same section; line breaks and the blanks after them do not count. A language file may leave out any key: its words are then empty.
+alternatives of another key of the same section; line breaks and the blanks after them are removed. A language file may
+leave out any key: it then has no words for it.
 
 The words of a language with `everywhere = true` apply to every text, because a short text is often assigned to the
 wrong language. The words of other languages apply only to texts in that language: French "mars" and "plus" mean
