@@ -111,12 +111,16 @@ def test_a_reference_is_replaced_by_its_alternatives_and_line_breaks_do_not_coun
 
 
 def test_importing_pincite_and_its_settings_reads_no_language_file() -> None:
-    code = "import pincite, pincite.config.settings\nfrom pincite.text import lang\nassert lang._file.cache_info().misses == 0"
+    code = (
+        "import pincite, pincite.config.settings\n"
+        "from pincite.text import lang\n"
+        "assert lang._file.cache_info().misses == 0"
+    )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 
 TELL_TALE = frozenset(
-    "nicht kein keine welche welcher welches wann warum oder und über für mit der die das ist sind wie viele sie bei".split()
+    "nicht kein keine welche welcher wann warum oder und über für mit der die das ist sind wie viele sie bei".split()
 )
 """German words: three of them in one literal make a word list of a language."""
 WITH_WORDS = {

@@ -16,13 +16,18 @@ FACT_WEIGHT = 0.3
 _INTENTS: Mapping[Intent, tuple[tuple[float, tuple[str, ...]], ...]] = {
     "SUMMARY": ((0.95, ("summary",)), (0.8, ("summary_likely",)), (0.75, ("summary_about",))),
     "COMPARISON": (
-        (0.9, ("comparison",)), (0.8, ("comparison_likely",)), (0.75, ("comparison_choice",)), (0.6, ("comparison_both",)),
+        (0.9, ("comparison",)),
+        (0.8, ("comparison_likely",)),
+        (0.75, ("comparison_choice",)),
+        (0.6, ("comparison_both",)),
     ),
     "LIST": (
-        (0.9, ("list_request", "list_of")), (0.75, ("list_question", "list_members")), (0.5, ("list_all", "list_kinds")),
+        (0.9, ("list_request", "list_of")),
+        (0.75, ("list_question", "list_members")),
+        (0.5, ("list_all", "list_kinds")),
     ),
     "ANALYTICAL": ((0.9, ("why",)), (0.8, ("explain",)), (0.6, ("how_it_works",))),
-}  # fmt: skip
+}
 """The weights of question patterns (`[questions]` in the language files) for each intent; several patterns add up."""
 
 _TYPES: Mapping[QuestionType, tuple[tuple[float, tuple[str, ...]], ...]] = {
@@ -30,11 +35,12 @@ _TYPES: Mapping[QuestionType, tuple[tuple[float, tuple[str, ...]], ...]] = {
     "procedural": ((0.9, ("steps",)), (0.7, ("steps_passive",))),
     "relational": ((0.9, ("relation",)), (0.7, ("relation_likely",))),
     "aggregative": (
-        (0.85, ("total",)), (0.8, ("list_request", "list_of", "total_all")),
+        (0.85, ("total",)),
+        (0.8, ("list_request", "list_of", "total_all")),
         (0.65, ("superlative", "list_question", "list_kinds")),
     ),
     "temporal": ((0.9, ("temporal",)), (0.5, ("temporal_likely",))),
-}  # fmt: skip
+}
 
 _HINTS: Mapping[Intent, Hints] = {
     "FACTUAL": Hints(template="factual"),
