@@ -28,8 +28,8 @@ from pincite.core.query.hits import Hit
 from pincite.core.query.prompt import Prompt, StreamPart
 from pincite.core.run import Kit
 from pincite.extractive import abstain
-from pincite.extractive.question import Asked, ask
-from pincite.extractive.score import WEIGHTS, Fit, by_words, fits, shared
+from pincite.extractive.question import QuestionTerms, question_terms
+from pincite.extractive.score import WEIGHTS, ScoredSentence, rank_by_terms, score_sentences, term_shares
 from pincite.extractive.sentences import sentences_of
 from pincite.providers.extractive import MAX_EMBEDDED_SENTENCES
 
@@ -61,9 +61,9 @@ class Case:
 
     kind: str
     held_out: bool
-    asked: Asked
-    found: list[Fit]
-    by_words: list[Fit]
+    asked: QuestionTerms
+    found: list[ScoredSentence]
+    by_words: list[ScoredSentence]
     gold: np.ndarray
 
 
@@ -86,20 +86,20 @@ async def take_down(pincite: AsyncPincite, questions: Sequence[dict[str, Any]], 
 
 async def _case(pincite: AsyncPincite, question: dict[str, Any], sources: Sequence[Hit], kind: str) -> Case:
     sentences = sentences_of(sources)
-    asked = ask(question["text"], sentences)
-    sentences = by_words(asked, sentences)[:MAX_EMBEDDED_SENTENCES]
+    asked = question_terms(question["text"], sentences)
+    sentences = rank_by_terms(asked, sentences)[:MAX_EMBEDDED_SENTENCES]
     embedder = pincite.services.kit_factory.kit(pincite.services.live_settings.settings).embedder
     [wanted] = await embedder.embed([asked.text], as_query=True)
-    texts = [embedder.windows(sentence.means)[0] for sentence in sentences]
+    texts = [embedder.windows(sentence.embedded_text)[0] for sentence in sentences]
     vectors = await embedder.embed(texts, as_query=False) if texts else []
     cosines = [float(np.dot(wanted, vector)) for vector in vectors]
-    found = fits(asked, sentences, cosines)
+    found = score_sentences(asked, sentences, cosines)
     gold = [kind == "covered" and _holds(question, sources[one.sentence.source - 1], one) for one in found]
-    words = fits(asked, sentences, shared(asked, sentences))
+    words = score_sentences(asked, sentences, term_shares(asked, sentences))
     return Case(kind, held_out(question), asked, found, words, np.array(gold, bool))
 
 
-def _holds(question: dict[str, Any], source: Hit, one: Fit) -> bool:
+def _holds(question: dict[str, Any], source: Hit, one: ScoredSentence) -> bool:
     chunk = source.chunk
     start = question["answer_start"][0] - chunk.start_char
     same = f"{chunk.folder}:{chunk.document_name.removesuffix('.txt')}" == question["document"]
@@ -109,7 +109,7 @@ def _holds(question: dict[str, Any], source: Hit, one: Fit) -> bool:
 def fit_choice(cases: Sequence[Case]) -> dict[str, float]:
     """The weights under which the right sentences are likeliest, each question being a choice among its sentences."""
     usable = [case for case in cases if case.gold.any()]
-    rows = np.concatenate([[[one.measures[name] for name in FITTED] for one in case.found] for case in usable])
+    rows = np.concatenate([[[one.features[name] for name in FITTED] for one in case.found] for case in usable])
     gold = np.concatenate([case.gold for case in usable])
     starts = np.cumsum([0, *(len(case.found) for case in usable)])[:-1]
     which = np.repeat(np.arange(len(usable)), [len(case.found) for case in usable])
@@ -130,7 +130,7 @@ def fit_choice(cases: Sequence[Case]) -> dict[str, float]:
 def fit_refusal(cases: Sequence[Case], names: Sequence[str], *, words: bool = False) -> dict[str, float]:
     """What speaks for an answer, from the questions that have sources at all."""
     usable = [case for case in cases if case.found]
-    rows = [abstain.evidence(case.asked, case.by_words if words else case.found) for case in usable]
+    rows = [abstain.answer_features(case.asked, case.by_words if words else case.found) for case in usable]
     columns = np.array([[row[name] for name in names] for row in rows])
     weights = logistic(columns, np.array([case.kind == "covered" for case in usable], float))
     return dict(zip(["bias", *names], weights.round(2).tolist(), strict=True))
@@ -140,7 +140,9 @@ def shares(cases: Sequence[Case]) -> dict[str, np.ndarray]:
     """By kind of question, how likely an answer is with the weights in use."""
     kinds = {kind: [case for case in cases if case.kind == kind] for kind in ("covered", "near", "far")}
     return {
-        kind: np.array([abstain.likelihood(c.asked, c.found) for c in rows]) for kind, rows in kinds.items() if rows
+        kind: np.array([abstain.answer_probability(c.asked, c.found) for c in rows])
+        for kind, rows in kinds.items()
+        if rows
     }
 
 
@@ -150,7 +152,10 @@ def report(cases: Sequence[Case], more: Sequence[Case]) -> list[str]:
     choice = fit_choice([*(case for case in tuning if case.kind == "covered"), *more])
     lines = ["| measure | fitted | in use |", "|---|---|---|"]
     lines += [f"| {name} | {choice.get(name, 'by hand')} | {weight} |" for name, weight in WEIGHTS.items()]
-    for title, used, words in (("refusal", abstain.WEIGHTS, False), ("by words", abstain.BY_WORDS, True)):
+    for title, used, words in (
+        ("refusal", abstain.WEIGHTS, False),
+        ("by words", abstain.WEIGHTS_WITHOUT_EMBEDDER, True),
+    ):
         fitted = fit_refusal(tuning, [name for name in used if name != "bias"], words=words)
         lines += ["", f"| {title} | fitted | in use |", "|---|---|---|"]
         lines += [f"| {name} | {fitted[name]} | {weight} |" for name, weight in used.items()]
@@ -160,7 +165,7 @@ def report(cases: Sequence[Case], more: Sequence[Case]) -> list[str]:
         "|---|---|---|---|---|---|---|",
     ]
     sides = shares(tuning), shares([case for case in cases if case.held_out])
-    for threshold in (0.2, 0.25, 0.3, 0.35, abstain.LEAST, 0.4, 0.45, 0.5):
+    for threshold in (0.2, 0.25, 0.3, 0.35, abstain.MIN_PROBABILITY, 0.4, 0.45, 0.5):
         refused = [f"{(side[kind] < threshold).mean():.3f}" for side in sides for kind in side]
         lines.append(f"| {threshold:g} | {' | '.join(refused)} |")
     return lines
@@ -189,7 +194,7 @@ async def main() -> None:
     print("\n".join(report(cases, more)))
     if arguments.plot:
         arguments.plot.write_text(
-            plot(shares([case for case in cases if case.held_out]), abstain.LEAST), encoding="utf-8"
+            plot(shares([case for case in cases if case.held_out]), abstain.MIN_PROBABILITY), encoding="utf-8"
         )
 
 

@@ -1,1 +1,1 @@
-"""An answer without a model: sentences of the sources chosen, said and cited by code, or refused."""
+"""Answers without a language model: sentences of the sources, scored, selected and cited; or a refusal."""

@@ -1,4 +1,4 @@
-"""Lists in a passage: what leads to them, their items, and whether their order counts."""
+"""Lists in a passage: their introduction, their items, and whether they are ordered."""
 
 import re
 from collections.abc import Iterator
@@ -8,13 +8,13 @@ from pincite.text.sentences import Span, sentences, trim
 
 _ITEM = re.compile(r"(?P<indent>[ \t]*)(?:[-*+•]|(?P<number>\d{1,9})[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
 NESTED = re.compile(r"\n[ \t]*(?:[-*+•]|\d{1,9}[.)])[ \t]+")
-"""Where an item inside another begins."""
+"""The start of a nested item."""
 _HEADING = re.compile(r"[ ]{0,3}#{1,6}[ \t]")
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """A list: the sentence that leads to it, if one does, and its outer items, each with what is nested in it."""
+    """A list: the sentence that introduces it, if there is one, and its outer items with their nested items."""
 
     lead: Span | None
     items: tuple[Span, ...]
@@ -22,7 +22,7 @@ class Listing:
 
 
 def lists_in(text: str) -> list[Listing]:
-    """The lists of a passage, in order; one item alone is none."""
+    """The lists of a passage, in order; a single item is no list."""
     found, begun = list[Listing](), list[tuple[int, re.Match[str]]]()
     for start, line in _lines(text):
         item = _ITEM.match(line)
@@ -35,13 +35,13 @@ def lists_in(text: str) -> list[Listing]:
 
 
 def _ends(text: str, start: int, line: str) -> bool:
-    """Whether a line that is no item ends the list: a heading does, or what is not indented after a blank line."""
+    """Whether a line that is no item ends the list: a heading, or a line without indentation after a blank line."""
     apart = bool(line.strip()) and not line[0].isspace() and text[:start].endswith("\n\n")
     return apart or bool(_HEADING.match(line))
 
 
 def items_after(text: str, end: int) -> list[Span]:
-    """The items of the list that begins where a sentence ends, each with what is nested in it."""
+    """The items of the list that follows a sentence, with their nested items."""
     begun = _ITEM.match(text, end + 1) if text.startswith("\n", end) else None
     if begun is None and text.startswith("\n\n", end):
         begun = _ITEM.match(text, end + 2)
@@ -79,7 +79,7 @@ def _listing(text: str, opened: list[tuple[int, re.Match[str]]], end: int) -> li
 
 
 def _lead(text: str, first: int) -> Span | None:
-    """The last sentence above, where it stands right there and is no heading, row or item."""
+    """The sentence directly above the list, if it is no heading, row or item."""
     above = text[:first].rstrip("\n")
     block = above[above.rfind("\n\n") + 2 if "\n\n" in above else 0 :]
     if not block or _HEADING.match(block) or block.startswith("|") or _ITEM.match(block):

@@ -1,113 +1,112 @@
-"""A question taken apart: its words of meaning, how much each counts among the sentences found, and what it wants."""
+"""The terms of a question with their weights among the sentences found, and the type of its answer."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pincite.extractive.sentences import Sentence
-from pincite.text.answer_type import Wanted, wanted
-from pincite.text.terms import STOP_WORDS, question_language, stem, words
+from pincite.text import lang
+from pincite.text.answer_type import AnswerType, answer_type
+from pincite.text.terms import question_language, stem, stop_words, words
 
-LANGUAGES = ("en", "de")
-"""Whose word forms a question is compared in."""
-ASKING = frozenset("many much viel viele vielen wieviel wieviele".split())
-"""Words that ask, and that no answer holds."""
-ROOT = 4
-"""Letters that two words must begin with alike to be taken for relatives."""
-PART = 5
+MIN_ROOT_CHARS = 4
+"""Letters at the beginning that two similar words have in common."""
+MIN_PART_CHARS = 5
 """Letters of a word that counts as part of a compound."""
-ALIKE = 0.6
-"""The share of the shorter word that must be alike."""
+MIN_SHARED_PREFIX = 0.6
+"""Share of the shorter of two similar words that they have in common at the beginning."""
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
-    """A word of a question: the forms it may stand in, its weight, and other words found that are like it, by how much."""
+class QuestionTerm:
+    """A word of a question: its index terms, its weight, and similar terms of the sentences with their similarity."""
 
     text: str
     forms: frozenset[str]
     weight: float
-    like: Mapping[str, float]
+    similar: Mapping[str, float]
 
-    def in_(self, held: frozenset[str]) -> bool:
-        """Whether it stands among those words."""
-        return not self.forms.isdisjoint(held)
+    def is_in(self, found: frozenset[str]) -> bool:
+        """Whether these terms have it."""
+        return not self.forms.isdisjoint(found)
 
-    def likeness(self, held: frozenset[str]) -> float:
-        """1 where it stands among those words, else how like it the likest of them is."""
-        if self.in_(held):
+    def similarity(self, found: frozenset[str]) -> float:
+        """1 where these terms have it, else the similarity of the most similar one."""
+        if self.is_in(found):
             return 1.0
-        return max((self.like[word] for word in self.like.keys() & held), default=0.0)
+        return max((self.similar[term] for term in self.similar.keys() & found), default=0.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QuestionTerms:
     """A question as it is compared with sentences."""
 
     text: str
     language: str
-    words: tuple[Word, ...]
+    terms: tuple[QuestionTerm, ...]
     forms: frozenset[str]
-    wanted: Wanted
+    answer: AnswerType
 
     @property
     def weight(self) -> float:
-        """Of all words together."""
-        return sum(word.weight for word in self.words) or 1.0
+        """The sum of the weights of all terms."""
+        return sum(term.weight for term in self.terms) or 1.0
 
     @property
-    def numbers(self) -> list[Word]:
-        """The words that hold a figure: asked about 23, nothing about 17 is an answer."""
-        return [word for word in self.words if any(char.isdigit() for char in word.text)]
+    def numbers(self) -> list[QuestionTerm]:
+        """The terms with a digit: a sentence about 17 does not answer a question about 23."""
+        return [term for term in self.terms if any(char.isdigit() for char in term.text)]
 
 
-def ask(question: str, found: Sequence[Sentence]) -> Asked:
-    """Take a question apart; a word that few of the sentences hold counts more than one that many do."""
+def question_terms(question: str, found: Sequence[Sentence]) -> QuestionTerms:
+    """The terms of a question; a term that few of the sentences have weighs more than one that many have."""
     language = question_language(question)
-    vocabulary = frozenset[str]().union(*(sentence.held | sentence.above for sentence in found))
-    parts = tuple(_word(text, found, vocabulary) for text in content(question, language))
-    forms = frozenset[str]().union(*(word.forms for word in parts))
-    return Asked(question, language, parts, forms, wanted(question))
+    vocabulary = frozenset[str]().union(*(sentence.terms | sentence.heading_terms for sentence in found))
+    languages = {*lang.recognised(language), *(sentence.language for sentence in found)} & set(lang.LANGUAGES)
+    parts = tuple(_term(text, found, vocabulary, languages) for text in content_words(question, language))
+    forms = frozenset[str]().union(*(term.forms for term in parts))
+    return QuestionTerms(question, language, parts, forms, answer_type(question))
 
 
-def content(question: str, language: str) -> list[str]:
-    """The words that carry meaning, each once; all of them where none does."""
-    said = list(dict.fromkeys(words(question)))
-    return [word for word in said if word not in STOP_WORDS[language] and word not in ASKING] or said
+def content_words(question: str, language: str) -> list[str]:
+    """The words of a question that carry meaning, each once; all of them where none does."""
+    distinct = list(dict.fromkeys(words(question)))
+    left_out = stop_words(language) | lang.recognised_words("questions.amount_words", language)
+    return [word for word in distinct if word not in left_out] or distinct
 
 
-def _word(text: str, found: Sequence[Sentence], vocabulary: frozenset[str]) -> Word:
-    forms = frozenset(stem(text, language) for language in LANGUAGES)
-    like = _relatives(forms, vocabulary)
-    seen = sum(not forms.isdisjoint(sentence.held) for sentence in found)
-    seen = seen or sum(not like.keys().isdisjoint(sentence.held) for sentence in found)
-    return Word(text, forms, math.log(1 + (len(found) - seen + 0.5) / (seen + 0.5)), like)
+def _term(text: str, found: Sequence[Sentence], vocabulary: frozenset[str], languages: Iterable[str]) -> QuestionTerm:
+    forms = frozenset(stem(text, language) for language in languages)
+    similar = _similar(forms, vocabulary)
+    seen = sum(not forms.isdisjoint(sentence.terms) for sentence in found)
+    seen = seen or sum(not similar.keys().isdisjoint(sentence.terms) for sentence in found)
+    return QuestionTerm(text, forms, math.log(1 + (len(found) - seen + 0.5) / (seen + 0.5)), similar)
 
 
-def _relatives(forms: Iterable[str], vocabulary: frozenset[str]) -> dict[str, float]:
-    """Words that begin like one of the forms, or that hold it or are held by it, as German compounds do."""
+def _similar(forms: Iterable[str], vocabulary: frozenset[str]) -> dict[str, float]:
+    """The terms that share their beginning with a form, contain it, or are contained in it, as in compounds."""
     found: dict[str, float] = {}
     for form in forms:
-        if len(form) < ROOT:
+        if len(form) < MIN_ROOT_CHARS:
             continue
-        root, size = form[:ROOT], len(form)
+        root, size = form[:MIN_ROOT_CHARS], len(form)
         for other in vocabulary:
-            if len(other) < ROOT or other == form:
+            if len(other) < MIN_ROOT_CHARS or other == form:
                 continue
             short, long = (size, len(other)) if size < len(other) else (len(other), size)
-            alike = 0
+            shared = 0
             if other.startswith(root):
-                alike = _begin_alike(form, other)
-                alike = alike if alike >= ALIKE * short else 0
-            if short >= PART and (form in other or other in form):
-                alike = short
-            if alike:
-                found[other] = max(found.get(other, 0.0), alike / long)
+                shared = _shared_prefix(form, other)
+                shared = shared if shared >= MIN_SHARED_PREFIX * short else 0
+            if short >= MIN_PART_CHARS and (form in other or other in form):
+                shared = short
+            if shared:
+                found[other] = max(found.get(other, 0.0), shared / long)
     return found
 
 
-def _begin_alike(one: str, other: str) -> int:
-    """How many letters two words begin with alike."""
+def _shared_prefix(one: str, other: str) -> int:
+    """The number of letters that two words have in common at the beginning."""
     for n, (a, b) in enumerate(zip(one, other, strict=False)):
         if a != b:
             return n

@@ -1,4 +1,4 @@
-"""How well each sentence fits a question: a few plain measures, added up with fitted weights."""
+"""The score of each sentence for a question: a weighted sum of features."""
 
 import re
 from collections import Counter
@@ -7,153 +7,176 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import log
 
-from pincite.extractive.answer_span import FITTING, fitting
-from pincite.extractive.question import Asked, Word
+from pincite.extractive.answer_span import VALUE_KINDS, fitting_values
+from pincite.extractive.question import QuestionTerm, QuestionTerms
 from pincite.extractive.sentences import Sentence
-from pincite.text.terms import STOP_WORDS, terms
+from pincite.text import lang
+from pincite.text.terms import stop_words, terms
 
-LETTERS = 4
-"""Letters in a row that are compared where words are not the same."""
-HEAD = 60
-"""Letters of a sentence within which it says what it is about."""
-ABOVE = 0.5
-"""How like a word of the question counts that stands in the title or a heading above the sentence."""
+GRAM_CHARS = 4
+"""Letters of the n-grams that are compared where words differ."""
+MAX_SUBJECT_CHARS = 60
+"""Characters at the beginning of a sentence within which a definition names its subject."""
+HEADING_SIMILARITY = 0.5
+"""Similarity of a term of the question that only the title or a heading above the sentence has."""
 
 WEIGHTS: Mapping[str, float] = {
-    "own": 5.24, "letters": 3.14, "like": 5.57, "before": 1.36, "referred": 2.22, "meaning": 2.8, "behind": -2.62,
-    "place": -5.1, "language": 2.47, "lacks_kind": -2.04, "lacks_person": -1.42, "lacks_number": -1.96, "reason": 3.0,
+    "own": 5.24,
+    "letters": 3.14,
+    "like": 5.57,
+    "before": 1.36,
+    "referred": 2.22,
+    "meaning": 2.8,
+    "behind": -2.62,
+    "place": -5.1,
+    "language": 2.47,
+    "lacks_kind": -2.04,
+    "lacks_person": -1.42,
+    "lacks_number": -1.96,
+    "reason": 3.0,
     "defines": 3.0,
-}  # fmt: skip
-"""What each measure is worth; `./run bench choosing` fits them, docs/evaluation.md says how. The last two are set by hand:
-what they tell apart is too rare in the questions that the others were fitted on."""
+}
+"""Weight of each feature; `./run bench choosing` fits them, see docs/evaluation.md. The last two are set by hand: their
+features are too rare in the questions that the others are fitted on."""
 
-_WHY = re.compile(r"\b(why|reasons?|causes?|caused|warum|wieso|weshalb|weswegen|gr[uü]nde?|ursachen?)\b")
-_BECAUSE = re.compile(
-    r"\b(because|due to|owing to|reasons?|caus(?:es?|ed|ing)|so that|in order to|therefore|"
-    r"weil|wegen|aufgrund|gr[uü]nde?|ursachen?|damit|sodass|denn|verursacht\w*|daher|deshalb)\b",
-    re.IGNORECASE,
-)
-_IS = re.compile(
-    r"\b(is|are|was|were|means|refers|denotes|stands for|ist|sind|war|waren|bezeichnet|bedeutet|steht für)\b"
-)
-_CALLED = re.compile(r"\b(called|named|known as|genannt|heißt|heisst|namens|bezeichnet als)\b")
-_PERSON = re.compile(r"(?<![\w'’.-])[A-ZÄÖÜ][\w'’.-]++(?: (?:von|van|de|der|of|the|da|di|[A-Z]\.))*+ [A-ZÄÖÜ][\w'’-]+")
+_PERSON = r"(?<![\w'’.-])[A-ZÄÖÜ][\w'’.-]++(?: (?:van|de|da|di|[A-Z]\.|%s))*+ [A-ZÄÖÜ][\w'’-]+"
 
 
 @dataclass(frozen=True, slots=True)
-class Fit:
-    """A sentence and how well it fits: its cosine to the question, its measures, and what they come to."""
+class ScoredSentence:
+    """A sentence with its cosine similarity to the question, its features, and their weighted sum."""
 
     sentence: Sentence
     cosine: float
-    measures: Mapping[str, float]
+    features: Mapping[str, float]
     score: float
 
     @classmethod
-    def of(cls, sentence: Sentence, cosine: float, measures: Mapping[str, float]) -> "Fit":
-        """The sentence with the sum of its measures by their weights."""
-        return cls(sentence, cosine, measures, sum(WEIGHTS[name] * value for name, value in measures.items()))
+    def of(cls, sentence: Sentence, cosine: float, features: Mapping[str, float]) -> "ScoredSentence":
+        """The sentence with the weighted sum of its features."""
+        return cls(sentence, cosine, features, sum(WEIGHTS[name] * value for name, value in features.items()))
 
 
-def fits(asked: Asked, found: Sequence[Sentence], cosines: Sequence[float]) -> list[Fit]:
-    """Every sentence with its measures, the best first."""
-    letters = _letters(asked, found)
+def score_sentences(
+    question: QuestionTerms, found: Sequence[Sentence], cosines: Sequence[float]
+) -> list[ScoredSentence]:
+    """The sentences with their scores, the best first."""
+    shares = _gram_shares(question, found)
     best = max((sentence.relevance for sentence in found), default=0.0)
-    made = [
-        Fit.of(sentence, cosine, {**_words(asked, sentence), **_rest(asked, sentence, best), "letters": share, "meaning": cosine})
-        for sentence, cosine, share in zip(found, cosines, letters, strict=True)
-    ]  # fmt: skip
-    return sorted(made, key=lambda fit: (-fit.score, fit.sentence.source, fit.sentence.start))
+    scored = [
+        ScoredSentence.of(
+            sentence,
+            cosine,
+            {
+                **_term_features(question, sentence),
+                **_other_features(question, sentence, best),
+                "letters": share,
+                "meaning": cosine,
+            },
+        )
+        for sentence, cosine, share in zip(found, cosines, shares, strict=True)
+    ]
+    return sorted(scored, key=lambda one: (-one.score, one.sentence.source, one.sentence.start))
 
 
-def by_words(asked: Asked, found: Sequence[Sentence]) -> list[Sentence]:
-    """The sentences in the order of the words they share with the question, the most first."""
-    shares = shared(asked, found)
-    return [found[n] for n in sorted(range(len(found)), key=lambda n: -shares[n] - _LITTLE * found[n].relevance)]
+_RELEVANCE_WEIGHT = 0.1
+"""Weight of the relevance of a passage beside shared terms: it decides between sentences that share about as much."""
 
 
-def shared(asked: Asked, found: Sequence[Sentence]) -> list[float]:
-    """How much of the question each sentence holds."""
-    total = asked.weight
-    return [sum(word.weight for word in asked.words if word.in_(one.held)) / total for one in found]
+def rank_by_terms(question: QuestionTerms, found: Sequence[Sentence]) -> list[Sentence]:
+    """The sentences by the terms that they share with the question, the best first."""
+    shares = term_shares(question, found)
+    return [
+        found[n] for n in sorted(range(len(found)), key=lambda n: -shares[n] - _RELEVANCE_WEIGHT * found[n].relevance)
+    ]
 
 
-_LITTLE = 0.1
-"""Relevance decides only between sentences that share about as much."""
+def term_shares(question: QuestionTerms, found: Sequence[Sentence]) -> list[float]:
+    """The weighted share of the question's terms that each sentence has."""
+    total = question.weight
+    return [sum(term.weight for term in question.terms if term.is_in(one.terms)) / total for one in found]
 
 
-def _words(asked: Asked, sentence: Sentence) -> dict[str, float]:
-    """How much of the question stands in the sentence, or right before it."""
+def _term_features(question: QuestionTerms, sentence: Sentence) -> dict[str, float]:
+    """The shares of the question's terms that the sentence has, has a similar term for, or that the one before has."""
     own = like = before = 0.0
-    for word in asked.words:
-        if word.in_(sentence.held):
-            own += word.weight
+    for term in question.terms:
+        if term.is_in(sentence.terms):
+            own += term.weight
             continue
-        alike = max(word.likeness(sentence.held), ABOVE if word.in_(sentence.above) else 0.0)
-        like += word.weight * alike
-        if word.in_(sentence.before):
-            before += word.weight * (1 - alike)
-    total = asked.weight
+        similarity = max(
+            term.similarity(sentence.terms), HEADING_SIMILARITY if term.is_in(sentence.heading_terms) else 0.0
+        )
+        like += term.weight * similarity
+        if term.is_in(sentence.terms_before):
+            before += term.weight * (1 - similarity)
+    total = question.weight
     return {
-        "own": own / total, "like": like / total, "before": before / total,
-        "referred": before / total if sentence.refers else 0.0,
-    }  # fmt: skip
-
-
-def _rest(asked: Asked, sentence: Sentence, best: float) -> dict[str, float]:
-    """What the source is worth, and what of the kind the question wants the sentence lacks."""
-    want = asked.wanted.want
-    known = want in FITTING and not fitting(want, sentence.text, sentence.language, asked.forms)
-    alone = want == "person" and not _names_somebody(sentence, asked.forms)
-    held = sentence.around | sentence.above
-    return {
-        "behind": best - sentence.relevance,
-        "place": min(sentence.source - 1, 9) / 10,
-        "language": float(sentence.language == asked.language),
-        "lacks_kind": float(known),
-        "defines": float(asked.wanted.form == "definition" and _defines(asked, sentence)),
-        "reason": float(bool(_WHY.search(asked.text.lower()) and _BECAUSE.search(sentence.text))),
-        "lacks_person": float(alone),
-        "lacks_number": float(any(not word.in_(held) for word in asked.numbers)),
+        "own": own / total,
+        "like": like / total,
+        "before": before / total,
+        "referred": before / total if sentence.refers_back else 0.0,
     }
 
 
-def _defines(asked: Asked, sentence: Sentence) -> bool:
-    """Whether the sentence begins by saying what the thing asked about is, or says that something is called so."""
-    verb, named = _IS.search(sentence.text), _CALLED.search(sentence.text)
-    head = terms(sentence.text[: verb.start()], sentence.language) if verb and verb.start() <= HEAD else []
-    tail = terms(sentence.text[named.end() : named.end() + HEAD], sentence.language) if named else []
-    begins = head[: len(asked.words)] if len(head) <= len(asked.words) + 1 else []
+def _other_features(question: QuestionTerms, sentence: Sentence, best: float) -> dict[str, float]:
+    """The rank of the source, and whether the sentence has the kind of value that the question asks for."""
+    kind, language = question.answer.kind, sentence.language
+    no_value = kind in VALUE_KINDS and not fitting_values(kind, sentence.text, language, question.forms)
+    no_person = kind == "person" and not _names_somebody(sentence, question.forms)
+    asks_why = lang.regex("extractive.why", question.language, r"\b%s\b").search(question.text.lower())
+    reason = asks_why and lang.regex("extractive.because", language, r"\b%s\b", re.IGNORECASE).search(sentence.text)
+    held = sentence.passage_terms | sentence.heading_terms
+    return {
+        "behind": best - sentence.relevance,
+        "place": min(sentence.source - 1, 9) / 10,
+        "language": float(language == question.language),
+        "lacks_kind": float(no_value),
+        "defines": float(question.answer.form == "definition" and _defines(question, sentence)),
+        "reason": float(bool(reason)),
+        "lacks_person": float(no_person),
+        "lacks_number": float(any(not term.is_in(held) for term in question.numbers)),
+    }
+
+
+def _defines(question: QuestionTerms, sentence: Sentence) -> bool:
+    """Whether the sentence begins with a definition of the thing asked about, or says that something is called so."""
+    text, language, count = sentence.text, sentence.language, len(question.terms)
+    verb, named = (lang.regex(f"extractive.{key}", language, r"\b%s\b").search(text) for key in ("is", "called"))
+    head = terms(text[: verb.start()], language) if verb and verb.start() <= MAX_SUBJECT_CHARS else []
+    tail = terms(text[named.end() : named.end() + MAX_SUBJECT_CHARS], language) if named else []
+    subject = head[:count] if len(head) <= count + 1 else []
     return any(
-        all(word.likeness(frozenset(part)) > 0.5 for word in asked.words) for part in (begins, tail[: len(asked.words)])
+        all(term.similarity(frozenset(part)) > 0.5 for term in question.terms) for part in (subject, tail[:count])
     )
 
 
 def _names_somebody(sentence: Sentence, asked: frozenset[str]) -> bool:
-    """Whether two capitals in a row stand there that the question does not have."""
-    stop = STOP_WORDS.get(sentence.language, frozenset())
+    """Whether a sentence has two capitalised words in a row that the question does not have."""
+    stop = stop_words(sentence.language)
+    person = lang.regex("extractive.name_joints", sentence.language, _PERSON)
     return any(
         asked.isdisjoint(terms(match.group(), sentence.language))
-        for match in _PERSON.finditer(sentence.text)
+        for match in person.finditer(sentence.text)
         if match.start() or match.group().split()[0].lower() not in stop
     )
 
 
-def _letters(asked: Asked, found: Sequence[Sentence]) -> list[float]:
-    """The share of the question's letters-in-a-row that each sentence holds, rare ones counting more."""
-    held = [frozenset[str]().union(*map(_grams, sentence.held)) for sentence in found]
-    wanted = frozenset[str]().union(*(_of(word) for word in asked.words))
+def _gram_shares(question: QuestionTerms, found: Sequence[Sentence]) -> list[float]:
+    """The share of the question's n-grams that each sentence has; rare ones weigh more."""
+    held = [frozenset[str]().union(*map(_grams, sentence.terms)) for sentence in found]
+    wanted = frozenset[str]().union(*(_grams_of(term) for term in question.terms))
     seen = Counter(gram for grams in held for gram in grams & wanted)
     worth = {gram: log(1 + (len(found) - seen[gram] + 0.5) / (seen[gram] + 0.5)) for gram in wanted}
     total = sum(worth.values()) or 1.0
     return [sum(worth[gram] for gram in grams & wanted) / total for grams in held]
 
 
-def _of(word: Word) -> frozenset[str]:
-    return frozenset[str]().union(*map(_grams, word.forms))
+def _grams_of(term: QuestionTerm) -> frozenset[str]:
+    return frozenset[str]().union(*map(_grams, term.forms))
 
 
 @lru_cache(maxsize=20_000)
 def _grams(word: str) -> frozenset[str]:
     begun = f"^{word}"
-    return frozenset(begun[n : n + LETTERS] for n in range(max(1, len(begun) - LETTERS + 1)))
+    return frozenset(begun[n : n + GRAM_CHARS] for n in range(max(1, len(begun) - GRAM_CHARS + 1)))

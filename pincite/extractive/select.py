@@ -1,20 +1,20 @@
-"""Which sentences are quoted: as many as it takes to be fairly sure, three at most, and what stands together as one."""
+"""The sentences that are quoted: up to three, until one of them probably answers; neighbouring ones as one passage."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp
 
 from pincite.core.query.hits import Hit
-from pincite.extractive.score import Fit
+from pincite.extractive.score import ScoredSentence
 from pincite.extractive.sentences import Sentence
 
-ENOUGH = 0.85
-"""Sentences are added until the likelihood that one of them answers is this; docs/evaluation.md has what others bring."""
-LEAST = 0.05
-"""A sentence less likely than this to be the one is not added."""
-MOST = 3
-ALIKE = 0.7
-"""Two sentences with such a share of their words in common say the same."""
+ENOUGH_PROBABILITY = 0.85
+"""Sentences are added until one of them answers with this probability; docs/evaluation.md compares other values."""
+MIN_PROBABILITY = 0.05
+"""Probability below which a sentence is not added."""
+MAX_SENTENCES = 3
+DUPLICATE_OVERLAP = 0.7
+"""Share of common terms from which on two sentences are duplicates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,42 +25,43 @@ class Passage:
 
     @property
     def source(self) -> int:
-        """The number of the source it is of."""
+        """The number of its source."""
         return self.sentences[0].source
 
     @property
     def start(self) -> int:
-        """Where it begins in the source's text."""
+        """Its start offset in the text of the source."""
         return self.sentences[0].start
 
     @property
     def end(self) -> int:
-        """Where it ends there."""
+        """Its end offset in the text of the source."""
         return self.sentences[-1].end
 
 
-def choose(found: Sequence[Fit]) -> list[Sentence]:
-    """The best sentence, and further ones of its language that say something else, as long as one is needed."""
-    shares = likelihoods(found)
-    chosen, sure = [found[0].sentence], shares[0]
-    for fit, share in zip(found[1:], shares[1:], strict=True):
-        if len(chosen) == MOST or sure >= ENOUGH or share < LEAST:
+def select_sentences(found: Sequence[ScoredSentence]) -> list[Sentence]:
+    """The best sentence, and further ones of its language that are no duplicates, until one probably answers."""
+    shares = probabilities(found)
+    chosen, total = [found[0].sentence], shares[0]
+    for scored, share in zip(found[1:], shares[1:], strict=True):
+        if len(chosen) == MAX_SENTENCES or total >= ENOUGH_PROBABILITY or share < MIN_PROBABILITY:
             break
-        if fit.sentence.language == chosen[0].language and not any(_alike(fit.sentence, one) for one in chosen):
-            chosen.append(fit.sentence)
-            sure += share
+        one = scored.sentence
+        if one.language == chosen[0].language and not any(_are_duplicates(one, other) for other in chosen):
+            chosen.append(one)
+            total += share
     return chosen
 
 
-def likelihoods(found: Sequence[Fit]) -> list[float]:
-    """How likely each sentence is the one that answers, if one does."""
-    raised = [exp(fit.score - found[0].score) for fit in found]
+def probabilities(found: Sequence[ScoredSentence]) -> list[float]:
+    """The probability that each sentence is the one that answers, if one does: the softmax of the scores."""
+    raised = [exp(scored.score - found[0].score) for scored in found]
     total = sum(raised)
     return [one / total for one in raised]
 
 
 def passages(chosen: Sequence[Sentence], sources: Sequence[Hit]) -> list[Passage]:
-    """The sentences as they are quoted, in the order they were chosen; what follows each other goes with the first of it."""
+    """The chosen sentences in their order, neighbouring ones joined to one passage."""
     left, made = list(chosen), list[Passage]()
     while left:
         group = [left.pop(0)]
@@ -72,7 +73,7 @@ def passages(chosen: Sequence[Sentence], sources: Sequence[Hit]) -> list[Passage
 
 
 def _joins(one: Sentence, group: Sequence[Sentence], sources: Sequence[Hit]) -> bool:
-    """Whether a sentence stands right before or after one of these, in the same paragraph."""
+    """Whether a sentence is next to one of the group, in the same paragraph."""
     text = sources[one.source - 1].chunk.text
     for other in group:
         if other.source == one.source and abs(other.number - one.number) == 1 and not one.is_row and not other.is_row:
@@ -82,5 +83,5 @@ def _joins(one: Sentence, group: Sequence[Sentence], sources: Sequence[Hit]) -> 
     return False
 
 
-def _alike(one: Sentence, other: Sentence) -> bool:
-    return len(one.held & other.held) >= ALIKE * len(one.held | other.held)
+def _are_duplicates(one: Sentence, other: Sentence) -> bool:
+    return len(one.terms & other.terms) >= DUPLICATE_OVERLAP * len(one.terms | other.terms)

@@ -7,10 +7,10 @@ from pincite.core.protocols import LLM, Embedder
 from pincite.core.query.fixed_answers import NO_ANSWER
 from pincite.core.query.prompt import Prompt, Quote, StreamPart
 from pincite.errors import Unavailable
-from pincite.extractive.abstain import LEAST, likelihood, refusal
-from pincite.extractive.compose import say
-from pincite.extractive.question import Asked, ask
-from pincite.extractive.score import Fit, by_words, fits, shared
+from pincite.extractive.abstain import MIN_PROBABILITY, answer_probability, refusal
+from pincite.extractive.compose import compose_answer
+from pincite.extractive.question import QuestionTerms, question_terms
+from pincite.extractive.score import ScoredSentence, rank_by_terms, score_sentences, term_shares
 from pincite.extractive.sentences import Sentence, sentences_of
 from pincite.models.calibration import FITTED, known_calibration, to_fitted_scale
 
@@ -35,28 +35,33 @@ class Extractive:
     async def write(self, prompt: Prompt) -> AsyncIterator[StreamPart]:
         """Stream the sentences that answer the question, or a refusal if none does."""
         sentences = sentences_of(prompt.sources)
-        asked = ask(prompt.question, sentences)
-        found, meant, note = await self._fits(asked, by_words(asked, sentences)[:MAX_EMBEDDED_SENTENCES])
-        if likelihood(asked, found, with_meaning=meant) < LEAST:
-            yield StreamPart(refusal(asked, found), note=note)
+        question = question_terms(prompt.question, sentences)
+        found, with_meaning, note = await self._scored(
+            question, rank_by_terms(question, sentences)[:MAX_EMBEDDED_SENTENCES]
+        )
+        if answer_probability(question, found, with_meaning=with_meaning) < MIN_PROBABILITY:
+            yield StreamPart(refusal(question, found), note=note)
             yield StreamPart(finish_reason=NO_ANSWER, model=self.name)
             return
-        for number, said in enumerate(say(asked, found, prompt.sources)):
+        for number, part in enumerate(compose_answer(question, found, prompt.sources)):
             yield StreamPart(
-                f"{said.gap if number else ''}{said.text} [Source {said.source}]",
-                quote=Quote(said.source, said.start, said.end),
+                f"{part.gap if number else ''}{part.text} [Source {part.source}]",
+                quote=Quote(part.source, part.start, part.end),
                 note=None if number else note,
             )
         yield StreamPart(finish_reason="stop", model=self.name)
 
-    async def _fits(self, asked: Asked, sentences: Sequence[Sentence]) -> tuple[list[Fit], bool, str | None]:
-        """Return the scored sentences, best first, whether embeddings were used, and a note if they were not."""
+    async def _scored(
+        self, question: QuestionTerms, sentences: Sequence[Sentence]
+    ) -> tuple[list[ScoredSentence], bool, str | None]:
+        """The sentences with their scores, the best first; whether meaning was compared, and if not, why."""
         note = None
         try:
-            cosines = await self._cosines(asked.text, sentences)
+            cosines = await self._cosines(question.text, sentences)
         except Unavailable as error:
             cosines, note = [], f"sentences were chosen by their words alone: {error}"
-        return fits(asked, sentences, cosines or shared(asked, sentences)), bool(cosines), note
+        cosines_or_shares = cosines or term_shares(question, sentences)
+        return score_sentences(question, sentences, cosines_or_shares), bool(cosines), note
 
     async def _cosines(self, question: str, sentences: Sequence[Sentence]) -> list[float]:
         """Return the cosine of each sentence to the question, on the fitted scale; empty if cosines cannot be used."""
@@ -64,7 +69,7 @@ class Extractive:
         if not sentences or to_fitted_scale(scale, 0.0) is None:
             return []
         [wanted] = await self._embedder.embed([question], as_query=True)
-        texts = [self._embedder.windows(sentence.means)[0] for sentence in sentences]
+        texts = [self._embedder.windows(sentence.embedded_text)[0] for sentence in sentences]
         vectors = await self._embedder.embed(texts, as_query=False)
         cosines = (sum(a * b for a, b in zip(wanted, vector, strict=True)) for vector in vectors)
         return [to_fitted_scale(scale, cosine) or 0.0 for cosine in cosines]

@@ -1,1 +1,1 @@
-"""Language without input or output: words, sentences, numbers, names, negation."""
+"""Pure functions on text: terms, sentences, numbers, names, negation, question types; words of a language in lang/."""

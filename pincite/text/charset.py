@@ -1,4 +1,4 @@
-"""Bytes of a text as text: by their byte order mark, as UTF-8, as they declare, as they look, in this order."""
+"""Decode the bytes of a text: by byte order mark, as UTF-8, by the declared charset, by detection, in this order."""
 
 import codecs
 from collections.abc import Iterator
@@ -17,27 +17,27 @@ _LIKELY = (
     "cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "koi8_r", "mac_roman", "cp437",
     "cp932", "euc_jp", "gb18030", "big5", "cp949", "iso2022_jp",
 )  # fmt: skip
-"""What texts that are not Unicode come in, the likelier first: of two that fit equally well it is that one."""
+"""Charsets that detection tries, the more frequent first; the first wins where two fit equally well."""
 _DECLARABLE = frozenset(codecs.lookup(name).name for name in _LIKELY) | {
     "utf-8", "utf-16", "utf-16-le", "utf-16-be", "cp1258", "cp874", "tis-620", "koi8-u", "cp850", "cp852", "cp866",
     "shift_jis", "gb2312", "gbk", "big5hkscs", "euc_kr", *(f"iso8859-{part}" for part in range(1, 17)),
 }  # fmt: skip
-"""Other codecs of Python are no charsets of texts, or dangerous as one: `utf-7`, `unicode_escape`, `idna`."""
+"""Charsets that a text may declare. Other codecs of Python are dangerous, such as `unicode_escape`, or no charsets."""
 _WESTERN = frozenset({"ascii", "iso8859-1"})
-"""Who declares these means cp1252, which has letters where they have controls; so do browsers."""
-_LOOKED_AT = 32 * 1024
-"""Bytes by which a charset is told; detection takes milliseconds for so many, and seconds for a whole large file."""
-_TELLING = 3
-"""Different bytes beyond ASCII that a charset can be told by; fewer look like anything."""
+"""Declared charsets that are read as cp1252, as browsers do: cp1252 has letters where these have control characters."""
+_MAX_SAMPLE_BYTES = 32 * 1024
+"""Bytes that detection reads: milliseconds for this size, seconds for a large file."""
+_MIN_DIFFERENT_BYTES = 3
+"""Different bytes beyond ASCII that detection needs; fewer fit any charset."""
 _ASCII = bytes(range(128))
-_FEW_BROKEN = 0.25
-"""Share of the characters beyond ASCII that may be broken in what still is UTF-8."""
+_MAX_BROKEN_SHARE = 0.25
+"""Share of the characters beyond ASCII that may be broken in a text that is read as UTF-8."""
 
 
 def decode(data: bytes, declared: str = "") -> str:
-    """The text, normalised; `declared` is the charset that a header or the text itself names.
+    """Return the text, normalised; `declared` is the charset that a header or the text itself names.
 
-    A character is replaced only where no charset fits all bytes. `Unreadable` where this is no text.
+    A character is replaced only where no charset fits all bytes. Raises `Unreadable` for bytes that are no text.
     """
     text = _decoded(data, declared)
     nul = text.find("\0")
@@ -64,7 +64,7 @@ def _decoded(data: bytes, declared: str) -> str:
 
 
 def _known(declared: str) -> str:
-    """Python's name for a charset that a text may declare; empty for all others."""
+    """Python's name of a declared charset; empty where a text may not declare it."""
     try:
         name = codecs.lookup(declared.strip().strip("\"'")).name if declared.strip() else ""
     except (LookupError, ValueError):
@@ -73,7 +73,7 @@ def _known(declared: str) -> str:
 
 
 def _strictly(data: bytes, charset: str) -> str | None:
-    """The text, if the bytes are all of this charset."""
+    """The text, or None where a byte does not belong to this charset."""
     try:
         return data.decode(charset)
     except UnicodeDecodeError:
@@ -81,19 +81,19 @@ def _strictly(data: bytes, charset: str) -> str | None:
 
 
 def _mostly_utf8(data: bytes) -> bool:
-    """Whether these bytes are UTF-8 but for a few that were broken on their way."""
+    """Whether the bytes are UTF-8 with a few broken characters."""
     text = data.decode("utf-8", "replace")
     broken = text.count("\ufffd")
     sound = len(text) - len(text.encode("ascii", "ignore")) - broken
-    return broken <= _FEW_BROKEN * sound
+    return broken <= _MAX_BROKEN_SHARE * sound
 
 
 def _detected(data: bytes) -> Iterator[str]:
-    """Charsets that the bytes look like, the best first."""
+    """The charsets that detection finds, the best first."""
     from charset_normalizer import from_bytes  # only texts that are not Unicode need it
 
     sample = _sample(data)
-    if len(set(sample.translate(None, _ASCII))) < _TELLING:
+    if len(set(sample.translate(None, _ASCII))) < _MIN_DIFFERENT_BYTES:
         yield "cp1252"
     found = from_bytes(sample, cp_isolation=list(_LIKELY), enable_fallback=False)
     fitting = [
@@ -107,10 +107,10 @@ def _detected(data: bytes) -> Iterator[str]:
 
 
 def _sample(data: bytes) -> bytes:
-    """Whole lines around the first byte that is not ASCII: the others say nothing about a charset."""
+    """Whole lines from the first byte beyond ASCII on; ASCII bytes are the same in all charsets."""
     first = len(data) - len(data.lstrip(_ASCII))
     start = data.rfind(b"\n", max(0, first - 1024), first) + 1 or max(0, first - 1024)
-    end = start + _LOOKED_AT
+    end = start + _MAX_SAMPLE_BYTES
     if end < len(data):
         end = data.rfind(b"\n", start, end) + 1 or end
     return data[start:end]

@@ -1,4 +1,4 @@
-"""Numbers in messages: a count with its noun, a size in bytes."""
+"""Numbers in messages: a count with its noun, and a size in bytes."""
 
 
 def count(number: int, one: str, many: str = "") -> str:
@@ -7,7 +7,7 @@ def count(number: int, one: str, many: str = "") -> str:
 
 
 def size(number: float) -> str:
-    """Bytes as people say them: `1.2 MB`."""
+    """A size in bytes with a unit: `1.2 MB`."""
     units = ["bytes", "KB", "MB", "GB", "TB"]
     while number >= 1024 and len(units) > 1:
         number, units = number / 1024, units[1:]

@@ -1,38 +1,45 @@
-"""Plain words of a language, and how common they are: the lists that come with pyspellchecker."""
+"""Word lists of a language with the frequency of each word, from pyspellchecker."""
 
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-LANGUAGES = ("en", "de")
-COMMON = 1e-6
-"""A word with at least this share of all that is said is common: whoever misspelt a word may well have meant it."""
+from pincite.text import lang
+
+COMMON_SHARE = 1e-6
+"""Share of all word occurrences from which on a word is common: a likely correction of a misspelling."""
+
+
+def languages() -> tuple[str, ...]:
+    """The languages that have a dictionary."""
+    return lang.flagged("dictionary")
 
 
 @dataclass(frozen=True, slots=True)
 class Dictionary:
-    """The words of a language; `common` are those in frequent use, with their share of all that is said.
+    """The words of a language; `common` maps the common ones to their share of all word occurrences.
 
-    Half a million words as strings of their own would take ten times the memory: they lie joined, by first letters.
+    `by_prefix` has the words joined to one string, by their first two letters: half a million separate strings would
+    take ten times the memory.
     """
 
-    shelves: Mapping[str, str]
+    by_prefix: Mapping[str, str]
     common: Mapping[str, float]
 
     def __contains__(self, word: str) -> bool:
-        return f"\n{word}\n" in self.shelves.get(word[:2], "")
+        return f"\n{word}\n" in self.by_prefix.get(word[:2], "")
 
 
 @cache
 def dictionary(language: str) -> Dictionary:
-    """The dictionary of a language in `LANGUAGES`; reading it takes a good part of a second, once."""
+    """The dictionary of one of `languages()`; the first call takes up to a second."""
     from spellchecker import SpellChecker
 
     counts = SpellChecker(language=language).word_frequency.dictionary
-    shelves: defaultdict[str, list[str]] = defaultdict(list)
+    by_prefix: defaultdict[str, list[str]] = defaultdict(list)
     for word in counts:
-        shelves[word[:2]].append(word)
+        by_prefix[word[:2]].append(word)
     total = sum(counts.values())
-    common = {word: count / total for word, count in counts.items() if count >= COMMON * total}
-    return Dictionary({first: "\n".join(["", *found, ""]) for first, found in shelves.items()}, common)
+    common = {word: count / total for word, count in counts.items() if count >= COMMON_SHARE * total}
+    return Dictionary({first: "\n".join(["", *found, ""]) for first, found in by_prefix.items()}, common)

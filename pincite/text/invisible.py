@@ -1,7 +1,7 @@
-"""Characters that nobody sees: found, and taken out of what a model reads.
+"""Invisible characters: detection, and removal from the text that a model reads.
 
-Joiners stay where a script or an emoji needs them, variation selectors where they can mean something. What is stored,
-shown and cited keeps every character; only prompts and answers go without.
+Joiners stay where a script or an emoji needs them, variation selectors where they have an effect. Stored, shown and
+cited text keeps every character; only prompts and answers lose them.
 """
 
 import re
@@ -20,7 +20,7 @@ _NEVER = (
 )
 _SOMETIMES = "\u200c\u200d\ufe00-\ufe0f\U000e0100-\U000e01ef"
 _FLAG = re.compile("\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{2,6}\U000e007f")
-"""A black flag with a region: the only use of tag characters there is."""
+"""A black flag with a region: the only valid use of tag characters."""
 _HIDDEN = re.compile(f"{_FLAG.pattern}|[{_NEVER}{_SOMETIMES}\u00ad]")
 _ALWAYS = str.maketrans(
     dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A), *range(0x2060, 0x2065), 0x200B, 0xFEFF])
@@ -29,21 +29,21 @@ _WORD = re.compile(r"[^\W\d_]{3,}")
 _LATIN = re.compile("[A-Za-z]")
 _LOOK_LATIN = re.compile("[\u0370-\u03ff\u0400-\u052f]")
 _UNITS = re.compile("[\u00b5\u03bc\u03a9\u03c0\u0394\u03b1-\u03b4\u03bb\u03c3]")
-"""Greek letters that stand beside Latin ones in honest words: µm, kΩ, Δx."""
+"""Greek letters that ordinary words mix with Latin ones: µm, kΩ, Δx."""
 
 
 def visible(text: str) -> str:
-    """The text without what cannot be seen, as a model may read it."""
+    """The text without invisible characters, for a model."""
     return _HIDDEN.sub(lambda found: found[0] if _belongs(text, found) else "", text)
 
 
 def unmarked(text: str) -> str:
-    """The text without marks that no letter needs, whatever stands beside them: for text that comes in pieces."""
+    """The text without characters that no script needs; it works on any part of a stream."""
     return text if text.isascii() else text.translate(_ALWAYS)
 
 
 def tricks(text: str) -> tuple[Trick, ...]:
-    """What in a text is there to be read by a machine and not by a person."""
+    """The tricks in a text that hide content from a reader."""
     return () if text.isascii() else tuple(dict.fromkeys(_tricks(text)))
 
 
@@ -66,7 +66,7 @@ def _tricks(text: str) -> Iterator[Trick]:
 
 
 def _belongs(text: str, found: re.Match[str]) -> bool:
-    """Whether a hidden character has a use where it stands."""
+    """Whether a hidden character has an effect at its position."""
     char, before = found[0], text[found.start() - 1 : found.start()]
     if len(char) > 1:
         return True
@@ -81,6 +81,6 @@ def _belongs(text: str, found: re.Match[str]) -> bool:
 
 
 def _inside_a_word(text: str, found: re.Match[str]) -> bool:
-    """Whether it stands between letters that no script separates so, or beside another one that is hidden."""
+    """Whether a hidden character is between letters that need none, or next to another hidden character."""
     around = text[found.start() - 1 : found.start()], text[found.end() : found.end() + 1]
     return all(char.isalpha() and ord(char) < 0x590 for char in around) or any(map(_HIDDEN.match, around))

@@ -14,22 +14,21 @@ from pincite.text.sentences import line_starts, trim
 
 Kind = Literal["heading", "prose", "code", "table", "list"]
 Markup = Literal["markdown", "plain"]
-"""How a text is marked up."""
+"""The markup of a text."""
 
 _INLINE_MARKUP = re.compile(r"[\\`*_~\[\]<>&!]")
 _MAX_TITLE = 300
-"""Characters: inline markup in longer headings stays as it is, since nested brackets cost quadratic time."""
+"""Characters of a heading whose inline markup is removed; nested brackets in longer ones cost quadratic time."""
 _PARAGRAPH = re.compile(r"\S[^\n]*(?:\n[^\n]+)*")
 _CONTAINERS = ("blockquote_open", "bullet_list_open", "ordered_list_open")
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A stretch of whole lines that belongs together; offsets into the text, without white space around.
+    """A block of whole lines; its offsets exclude the white space around it.
 
-    A heading has a level and its title as plain text; a table knows where its header ends; a list item
-    holds the blocks inside it. Quotations are transparent: their blocks stand for themselves, except that
-    a heading quoted or listed is prose.
+    A heading has a level and its title as plain text, a table the offset at which its header ends, a list item the
+    blocks inside it. Blocks of a quotation are blocks of their own; a heading in a quotation or a list is prose.
     """
 
     kind: Kind
@@ -41,10 +40,10 @@ class Block:
     parts: "tuple[Block, ...]" = ()
 
 
-# One entry: parsing, sectioning and chunking ask for the same text one after the other.
+# One entry: parsing, sectioning and chunking read the same text one after the other.
 @lru_cache(maxsize=1)
 def blocks(text: str, markup: Markup, start: int = 0) -> tuple[Block, ...]:
-    """The blocks of `text[start:]` in order; together they hold all of it but white space."""
+    """The blocks of `text[start:]` in order; together they cover all of it but white space."""
     if markup == "plain":
         return tuple(Block("prose", match.start(), match.end()) for match in _PARAGRAPH.finditer(text, start))
     return _Reader(text, start).read()
@@ -52,7 +51,7 @@ def blocks(text: str, markup: Markup, start: int = 0) -> tuple[Block, ...]:
 
 @cache
 def _markdown() -> MarkdownIt:
-    """CommonMark and tables, block structure only: nobody here needs the inline tokens of a whole document."""
+    """A parser of CommonMark and tables, without inline tokens."""
     parser = MarkdownIt("commonmark").enable("table")
     parser.core.ruler.enableOnly(["block"])
     parser.block.ruler.at("table", _table_rule, {"alt": ["paragraph", "reference"]})
@@ -60,9 +59,9 @@ def _markdown() -> MarkdownIt:
 
 
 def _table_rule(state: StateBlock, first: int, last: int, silent: bool) -> bool:
-    """Markdown-it's rule for tables, with one token for the whole instead of some for every cell.
+    """Markdown-it's rule for tables, with one token for the table instead of several for every cell.
 
-    A table of ten megabytes would otherwise take gigabytes.
+    The tokens of a table of ten megabytes would take gigabytes.
     """
     unused = Token("", "", 0)
     state.push = lambda *_: unused  # type: ignore[method-assign]
@@ -95,7 +94,7 @@ class _Reader:
         return tuple(self._within(0, len(self.tokens), self.offset, len(self.text)))
 
     def _within(self, first: int, last: int, start: int, end: int) -> list[Block]:
-        """Blocks of the tokens [first, last), which lie between two offsets; gaps become prose of their own."""
+        """The blocks of the tokens [first, last) between two offsets; gaps become prose."""
         found: list[Block] = []
         position = start
         for block in self._blocks(first, last):
@@ -107,7 +106,7 @@ class _Reader:
         return found + self._gap(position, end)
 
     def _gap(self, start: int, end: int) -> list[Block]:
-        """What markdown-it leaves without a token, such as link definitions, is text all the same."""
+        """The text between two blocks, such as link definitions, as prose; markdown-it has no token for it."""
         start, end = trim(self.text, start, end)
         return [Block("prose", start, end)] if start < end else []
 
@@ -124,7 +123,7 @@ class _Reader:
         return found
 
     def _closing(self, at: int, last: int) -> int:
-        """The index of the token that closes the one at `at`; itself where nothing is opened."""
+        """The index of the token that closes the one at `at`; `at` itself where it opens nothing."""
         token = self.tokens[at]
         if token.nesting != 1:
             return at
@@ -156,15 +155,15 @@ class _Reader:
 
 
 def _plain(content: str) -> str:
-    """A heading's words without their markup: `**Set** [up](x)` → `Set up`."""
+    """The text of a heading without markup: `**Set** [up](x)` → `Set up`."""
     if len(content) > _MAX_TITLE or not _INLINE_MARKUP.search(content):
         return " ".join(content.split())
     children = _inline().parseInline(content)[0].children or []
-    words = "".join(_shown(child) for child in children)
+    words = "".join(_text_of(child) for child in children)
     return " ".join(words.split())
 
 
-def _shown(token: Token) -> str:
+def _text_of(token: Token) -> str:
     if token.type in ("softbreak", "hardbreak"):
         return " "
     return token.content if token.type in ("text", "code_inline", "image") else ""
@@ -177,6 +176,6 @@ _FOOTNOTE = re.compile(r"\[\d{1,3}\]")
 
 
 def plain(text: str) -> str:
-    """The words of a passage: links by their names, no emphasis, no marks of footnotes, no line ends."""
+    """The plain text of a passage on one line: links by their names, no emphasis, no footnote marks."""
     text = _LINK.sub(r"\1", _FOOTNOTE.sub("", _QUOTED.sub(" ", text)))
     return " ".join(_MARKS.sub("", text).split())

@@ -1,193 +1,143 @@
-"""Whether two sentences say yes and no of the same: negations, opposites, directions and quantities, English and German."""
+"""Whether one sentence contradicts another: by negations, opposites, directions and quantities."""
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 
-from pincite.text.terms import STOP_WORDS, stem
+from pincite.text import lang
+from pincite.text.terms import stem, stop_words
 
-NEAR = 3
-"""Words of meaning on either side that a negation is about, within its clause."""
+MAX_SCOPE_WORDS = 3
+"""Words of meaning on either side that a negation applies to, within its clause."""
+MAX_DIFFERENT_WORDS = 3
+"""Words in which two sentences differ that are otherwise the same."""
 
-FEW = 3
-"""Words in which two sentences differ that are the same else."""
-_EXCEPT = frozenset("except excluding ausnahme außer ausser".split())
-"""Words that deny of a part: who denies something of it may well be right."""
-NEGATORS = frozenset(
-    "not no never none nobody nothing neither nor without cannot hardly rarely nowhere "
-    "forbid forbids forbidden prohibit prohibits prohibited banned bans lack lacks lacked "
-    "verboten verbietet untersagt unzulässig "
-    "nicht kein keine keinen keinem keiner keines nie niemals niemand niemandem niemanden nichts weder noch ohne kaum nirgends".split()
-)
-_SHORT = re.compile(r"n['’]t$")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
-_CLAUSE = re.compile(
-    r"[,;:.!?()\n–—|]|\b(?:but|however|although|though|while|whereas|because|which|who|that|if|unless|until|when|"
-    r"aber|sondern|jedoch|obwohl|während|weil|dass|welche[rsnm]?|wenn|falls|bis|damit)\b",
-    re.IGNORECASE,
-)
-_PREFIXES = ("un", "in", "im", "ir", "dis", "non")
-_RATHER = frozenset({"only", "nur", "just", "bloß"})
-"""`not only … but also` denies nothing."""
 
-_OPPOSITES = (
-    "open opens opened opening offen geöffnet öffnet öffnen | close closes closed closing shut geschlossen schließt schliesst gesperrt",
-    "increase increases increased increasing rise rises rose risen grow grew grown raise raised steigt stieg gestiegen erhöht erhöhte zugenommen "
-    "| decrease decreases decreased decreasing fall falls fell fallen decline declined drop dropped reduce reduced lower lowered sinkt sank "
-    "gesunken gesenkt senkte verringert abgenommen reduziert fiel",
-    "more mehr larger bigger greater higher größer höher | less fewer weniger smaller lower kleiner niedriger geringer",
-    "most meisten highest largest biggest greatest höchste höchsten größte größten | "
-    "least fewest wenigsten lowest smallest niedrigste niedrigsten kleinste kleinsten geringste",
-    "longer longest länger längste längsten | shorter shortest kürzer kürzeste kürzesten",
-    "older oldest älter älteste ältesten | younger youngest newer newest jünger jüngste jüngsten neuer neueste neuesten",
-    "faster fastest schneller schnellste schnellsten | slower slowest langsamer langsamste langsamsten",
-    "better best besser beste besten | worse worst schlechter schlechteste schlechtesten",
-    "before earlier vor vorher früher bevor | after later nach nachher später nachdem",
-    "above over exceed exceeds exceeded oberhalb über überschreitet | below under beneath unterhalb unter unterschreitet",
-    "minimum min mindestens minimal wenigstens | maximum max höchstens maximal",
-    "first erste ersten erster erstes | last letzte letzten letzter letztes",
-    "always immer stets | never nie niemals sometimes occasionally manchmal gelegentlich",
-    "all every each everyone everybody alle allen aller jede jeder jedes jeden jedem sämtliche | "
-    "some few several einige manche wenige mehrere",
-    "begin begins began begun start starts started beginnt begann begonnen startet gestartet | "
-    "end ends ended stop stops stopped finish finished endet endete beendet",
-    "win wins won gewinnt gewann gewonnen | lose loses lost verliert verlor verloren",
-    "accept accepts accepted approve approved angenommen akzeptiert genehmigt | reject rejects rejected refuse refused abgelehnt verweigert",
-    "succeed succeeds succeeded success erfolgreich gelang gelungen | fail fails failed failure gescheitert scheiterte misslang fehlgeschlagen",
-    "present anwesend vorhanden | absent missing abwesend fehlt fehlen",
-    "enable enabled aktiviert eingeschaltet | disable disabled deaktiviert ausgeschaltet",
-    "import imports imported | export exports exported",
-    "north northern nord norden nördlich nördlichen | south southern süd süden südlich südlichen",
-    "east eastern ost osten östlich östlichen | west western westen westlich westlichen",
-    "left links linke linken | right rechts rechte rechten",
-    "safe sicher ungefährlich | dangerous unsafe gefährlich unsicher",
-    "true richtig wahr | false falsch unwahr",
-    "inside innerhalb innen indoors | outside außerhalb aussen außen outdoors",
-    "summer sommer | winter",
-    "day tagsüber | night nachts",
-)
-_POLES: Mapping[str, tuple[int, int]] = {
-    word: (number, side)
-    for number, pair in enumerate(_OPPOSITES)
-    for side, listed in enumerate(pair.split("|"))
-    for word in listed.split()
-}
-"""Each of these words, with the pair it belongs to and the side of it."""
-_WEAK = frozenset(
-    "may right vor nach über unter over under ost east west all each day night first last open end erste ersten erster erstes letzte "
-    "letzten letzter letztes best beste besten alle allen aller".split()
-)
-"""Words that have other meanings: they count only where the same words stand beside them in both sentences."""
-_PHRASES = (
-    (
-        re.compile(
-            r"\bat least\b|\b(?:not?|never)(?: be)? (?:less|fewer|shorter|lower|smaller|earlier|younger) than\b",
-            re.IGNORECASE,
-        ),
-        " minimum ",
-    ),
-    (
-        re.compile(
-            r"\b(?:nicht|keine?) (?:weniger|kürzer|niedriger|kleiner|früher|jünger) als\b|\bzumindest\b", re.IGNORECASE
-        ),
-        " minimum ",
-    ),
-    (
-        re.compile(
-            r"\bat most\b|\b(?:not?|never)(?: be)? (?:more|longer|higher|larger|later|older) than\b|\bup to\b",
-            re.IGNORECASE,
-        ),
-        " maximum ",
-    ),
-    (
-        re.compile(r"\b(?:nicht|keine?) (?:mehr|länger|höher|größer|später|älter) als\b|\bbis zu\b", re.IGNORECASE),
-        " maximum ",
-    ),
-    (re.compile(r"\bno one\b", re.IGNORECASE), " nobody "),
-    (re.compile(r"\bout of (?=use|order|service)\b|\baußer (?=betrieb)", re.IGNORECASE), " not "),
-)
-"""What is said in several words, and the one it is read as."""
+
+@cache
+def _poles(language: str) -> Mapping[str, tuple[str, int]]:
+    """Each word of a pair of opposites, with the name of the pair and the side of it."""
+    return {
+        word: (name, side)
+        for one in lang.recognised(language)
+        for name, pair in lang.mapping("negation.opposites", one).items()
+        for side, listed in enumerate(pair.split("|"))
+        for word in listed.split()
+    }
+
+
+@cache
+def _phrases(language: str) -> list[tuple[re.Pattern[str], str]]:
+    """Phrases of several words, each with the word that replaces it."""
+    return [
+        (lang.regex(f"negation.{name}", language, flags=re.IGNORECASE), f" {name} ")
+        for name in ("minimum", "maximum", "nobody", "not")
+    ]
+
+
+@cache
+def _clause_end(language: str) -> re.Pattern[str]:
+    return lang.regex("negation.clause", language, r"[,;:.!?()\n–—|]|\b%s\b", re.IGNORECASE)
+
+
+def is_negator(word: str, language: str) -> bool:
+    """Whether a word, in lower case, denies."""
+    return word in negators(language) or bool(lang.regex("negation.endings", language).search(word))
+
+
+def negators(language: str = "") -> frozenset[str]:
+    """The words that deny, in lower case, in the languages that apply to a text in this language."""
+    return lang.recognised_words("negation.negators", language)
 
 
 @dataclass(frozen=True, slots=True)
 class Stance:
-    """What a sentence affirms and denies: the words each negation is about, and the sides it takes with their neighbours."""
+    """The words that each negation of a sentence applies to, and its sides in pairs of opposites."""
 
     denied: tuple[frozenset[str], ...]
-    sides: Mapping[tuple[int, int], tuple[tuple[str, frozenset[str]], ...]]
-    held: frozenset[str]
+    sides: Mapping[tuple[str, int], tuple[tuple[str, frozenset[str]], ...]]
+    stems: frozenset[str]
     words: Counter[str]
 
 
 @lru_cache(maxsize=512)
 def stance_of(text: str, language: str) -> Stance:
     """Read a sentence clause by clause."""
-    for phrase, meant in _PHRASES:
-        text = phrase.sub(meant, text)
+    for phrase, word in _phrases(language):
+        text = phrase.sub(word, text)
     denied: list[frozenset[str]] = []
-    sides: dict[tuple[int, int], list[tuple[str, frozenset[str]]]] = {}
-    said: Counter[str] = Counter()
-    for start, end in pairwise([0, *(match.start() for match in _CLAUSE.finditer(text)), len(text)]):
+    poles = _poles(language)
+    sides: dict[tuple[str, int], list[tuple[str, frozenset[str]]]] = {}
+    counts: Counter[str] = Counter()
+    for start, end in pairwise([0, *(match.start() for match in _clause_end(language).finditer(text)), len(text)]):
         words = [match.group().lower() for match in _WORD.finditer(text, start, end)]
-        said.update(words)
+        counts.update(words)
         for number, word in enumerate(words):
             around = _around(words, number, language)
-            if _negates(words, number):
+            if _negates(words, number, language):
                 denied.append(around)
-            elif word in _POLES:
-                sides.setdefault(_POLES[word], []).append((word, around))
-    held = frozenset(stem(word, language) for word in said)
-    return Stance(tuple(denied), {pole: tuple(found) for pole, found in sides.items()}, held, said)
+            elif word in poles:
+                sides.setdefault(poles[word], []).append((word, around))
+    stems = frozenset(stem(word, language) for word in counts)
+    return Stance(tuple(denied), {pole: tuple(found) for pole, found in sides.items()}, stems, counts)
 
 
-def _negates(words: Sequence[str], number: int) -> bool:
+def _negates(words: Sequence[str], number: int, language: str) -> bool:
+    """Whether a word denies here: `not only` affirms, and German `noch` denies only after `weder`."""
     word = words[number]
-    if not (word in NEGATORS or _SHORT.search(word)):
+    if not is_negator(word, language):
         return False
-    return not (set(words[number + 1 : number + 2]) & _RATHER) and not (word == "noch" and "weder" not in words)
+    affirms = set(words[number + 1 : number + 2]) & lang.recognised_words("negation.only", language)
+    second = word in lang.recognised_words("negation.second_negators", language)
+    return not affirms and not (second and not lang.recognised_words("negation.first_negators", language) & set(words))
 
 
 def _around(words: Sequence[str], number: int, language: str) -> frozenset[str]:
     """The nearest words of meaning on either side."""
-    stop = STOP_WORDS.get(language, frozenset())
+    stop = stop_words(language)
 
-    def plain(part: Sequence[str]) -> list[str]:
-        kept = [word for word in part if word not in stop and word not in NEGATORS and word.isalpha()]
-        return [stem(word, language) for word in kept if not _SHORT.search(word)]
+    def stems(part: Sequence[str]) -> list[str]:
+        kept = (word for word in part if word not in stop and word.isalpha() and not is_negator(word, language))
+        return [stem(word, language) for word in kept]
 
-    return frozenset((*plain(words[:number])[-NEAR:], *plain(words[number + 1 :])[:NEAR]))
+    return frozenset((*stems(words[:number])[-MAX_SCOPE_WORDS:], *stems(words[number + 1 :])[:MAX_SCOPE_WORDS]))
 
 
-def opposed(claim: str, told: str, language: str) -> str | None:
-    """Why two sentences cannot both be true, in words; None where nothing says so.
+def opposed(claim: str, source: str, language: str) -> str | None:
+    """Why a claim contradicts a sentence of its source, in words; None where it does not.
 
-    A negation turns what is said around, and so does an opposite: `not allowed` and `forbidden` are the same.
+    Two reversals cancel each other: `not allowed` and `forbidden` mean the same.
     """
-    mine, theirs = stance_of(claim, language), stance_of(told, language)
-    turned = [_denial(mine, theirs), *_turned_by_prefix(mine, theirs), *_opposite_sides(mine, theirs)]
-    reasons = [reason for reason in turned if reason]
+    mine, theirs = stance_of(claim, language), stance_of(source, language)
+    reversals = [
+        _denial(mine, theirs, language),
+        *_turned_by_prefix(mine, theirs, language),
+        *_opposite_sides(mine, theirs, language),
+    ]
+    reasons = [reason for reason in reversals if reason]
     return reasons[0] if len(reasons) % 2 else None
 
 
-def _denial(mine: Stance, theirs: Stance) -> str | None:
-    """A negation that only one of them has, about words that both hold; or that is all in which they differ."""
+def _denial(mine: Stance, theirs: Stance, language: str) -> str | None:
+    """A negation that only one of them has, about words that both have; or that is all in which they differ."""
     more, less = mine.words - theirs.words, theirs.words - mine.words
-    if more.total() + less.total() <= FEW and _denies(more) != _denies(less):
-        return "denies what the source says" if _denies(more) else "says what the source denies"
-    here = [around for around in mine.denied if around & theirs.held and not _also(around, theirs)]
+    if more.total() + less.total() <= MAX_DIFFERENT_WORDS and _denies(more, language) != _denies(less, language):
+        return "denies what the source says" if _denies(more, language) else "says what the source denies"
+    here = [around for around in mine.denied if around & theirs.stems and not _also(around, theirs)]
     there = [
-        around for around in theirs.denied if 2 * len(around & mine.held) > len(around) and not _also(around, mine)
+        around for around in theirs.denied if 2 * len(around & mine.stems) > len(around) and not _also(around, mine)
     ]
-    if here and not theirs.words.keys() & _EXCEPT:
+    if here and not theirs.words.keys() & lang.recognised_words("negation.exceptions", language):
         return "denies what the source says"
     return "says what the source denies" if there else None
 
 
-def _denies(words: Iterable[str]) -> bool:
-    return any(word in NEGATORS or _SHORT.search(word) for word in words)
+def _denies(words: Iterable[str], language: str) -> bool:
+    return any(is_negator(word, language) for word in words)
 
 
 def _also(around: frozenset[str], other: Stance) -> bool:
@@ -195,27 +145,30 @@ def _also(around: frozenset[str], other: Stance) -> bool:
     return any(2 * len(around & denied) >= min(len(around), len(denied)) for denied in other.denied)
 
 
-def _turned_by_prefix(mine: Stance, theirs: Stance) -> list[str]:
+def _turned_by_prefix(mine: Stance, theirs: Stance, language: str) -> list[str]:
     """`usable` and `unusable`."""
-    here, there = _prefixed(mine, theirs), _prefixed(theirs, mine)
+    here, there = _prefixed(mine, theirs, language), _prefixed(theirs, mine, language)
     return [
         *(f"says “{word}”, the source says “{rest}”" for word, rest in here),
         *(f"says “{rest}”, the source says “{word}”" for word, rest in there),
     ]
 
 
-def _prefixed(one: Stance, other: Stance) -> list[tuple[str, str]]:
-    apart = (
+def _prefixed(one: Stance, other: Stance, language: str) -> list[tuple[str, str]]:
+    candidates = (
         (word, word[len(prefix) :])
         for word in one.words.keys() - other.words.keys()
-        for prefix in _PREFIXES
+        for prefix in lang.recognised_words("negation.prefixes", language)
         if word.startswith(prefix)
     )
-    return [(word, rest) for word, rest in apart if len(rest) > 3 and rest in other.words and rest not in one.words]
+    return [
+        (word, rest) for word, rest in candidates if len(rest) > 3 and rest in other.words and rest not in one.words
+    ]
 
 
-def _opposite_sides(mine: Stance, theirs: Stance) -> list[str]:
-    """Each pair of opposites of which the two take different sides, and only these."""
+def _opposite_sides(mine: Stance, theirs: Stance, language: str) -> list[str]:
+    """The pairs of opposites in which each of the two has one side only, and not the same."""
+    ambiguous = lang.recognised_words("negation.ambiguous", language)
     found = []
     for (pair, side), here in mine.sides.items():
         across = theirs.sides.get((pair, 1 - side))
@@ -223,8 +176,8 @@ def _opposite_sides(mine: Stance, theirs: Stance) -> list[str]:
             continue
         word, around = here[0]
         other, beside = across[0]
-        if (word in _WEAK or other in _WEAK) and len(around & beside) < 2:
+        if (word in ambiguous or other in ambiguous) and len(around & beside) < 2:
             continue
-        if around & beside or around & theirs.held:
+        if around & beside or around & theirs.stems:
             found.append(f"says “{word}”, the source says “{other}”")
     return found

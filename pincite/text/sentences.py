@@ -1,12 +1,14 @@
-"""Sentences, lines, normalising, fingerprints: pure string functions that know no file and no model."""
+"""Sentence splitting, line numbers, normalisation and fingerprints."""
 
 import hashlib
 import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterator
+from functools import cache
+from typing import NamedTuple
 
-from pincite.text import abbreviations as abbr
+from pincite.text import lang
 
 Span = tuple[int, int]
 
@@ -18,7 +20,7 @@ def normalise(text: str) -> str:
 
 
 def fold(text: str) -> str:
-    """The text as it compares when case, accents and compatibility forms do not count: `Größe` → `grosse`."""
+    """The text without case, accents and compatibility forms, for comparison: `Größe` → `grosse`."""
     plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
     return "".join(char for char in plain if not unicodedata.combining(char)).casefold()
 
@@ -29,7 +31,7 @@ def fingerprint(text: str) -> str:
 
 
 def line_starts(text: str) -> list[int]:
-    """Where each line begins; the first is 0."""
+    """The start offset of each line; the first is 0."""
     return [0, *(match.end() for match in re.finditer("\n", text))]
 
 
@@ -39,10 +41,10 @@ def line_of(starts: list[int], offset: int) -> int:
 
 
 def sentences(text: str) -> list[Span]:
-    """Spans of the sentences in Markdown or prose, English or German, without markers and white space around.
+    """The spans of the sentences in Markdown or prose, without list markers and white space around them.
 
-    Headings, table rows and code blocks are one sentence each. A list item's sentences are its own. Lines
-    wrapped inside a paragraph belong together.
+    A heading, a table row and a code block are one sentence each. No sentence crosses a list item. The wrapped lines
+    of a paragraph belong together.
     """
     found: list[Span] = []
     for start, end, whole in _passages(text):
@@ -59,35 +61,30 @@ def trim(text: str, start: int, end: int) -> Span:
     return start, end
 
 
-# Passages: stretches that no sentence crosses. `>` in front of a line belongs to a quotation, not to its words.
+# Passages: spans that no sentence crosses. `>` at the start of a line is markup of a quotation.
 
 _SPACE = re.compile(r"\s*")
 _FENCE = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?P<fence>`{3,}(?!.*`)|~{3,})")
 _HEADING = re.compile(r"[ >]*#{1,6}(?:[ \t]+|$)")
 _CLOSING_HASHES = re.compile(r"(?:^|[ \t])#+[ \t]*$")
-_ITEM = re.compile(
-    r"(?P<indent>[ \t>]*)(?:[-*+•]|(?P<number>\d{1,9})[.)](?![ \t]+(?i:"
-    + "|".join(sorted(abbr.MONTHS))
-    + r")\b))[ \t]+(?:\[[ xX]\][ \t]+)?"
-)
 _RULE = re.compile(r"[ \t>]*(?:=+|(?:[-*_][ \t]*)+)$")
 _DELIMITERS = re.compile(r"[ \t>]*+\|?[ \t]*+:?-++:?[ \t]*+(?:\|[ \t]*+:?-++:?[ \t]*+)*+\|?$")
 
-_HEADING_LENGTH = 120
+_MAX_HEADING_CHARS = 120
 
 _LEADERS = re.compile(r"\S *(?:\.{4,}|(?: \.){4,}) *\S")
-"""Dots that lead the eye from a name to its value, as in a price list: such a line stands alone."""
+"""Dot leaders between a name and its value, as in a price list: such a line is a sentence."""
 
 _Passage = tuple[int, int, bool]
 
 
 def _passages(text: str) -> Iterator[_Passage]:
-    """Passages in order, as (start, end, whole): a whole one is a sentence however many full stops it has."""
+    """The passages in order as (start, end, whole); a whole passage is one sentence even with full stops in it."""
     return _Scanner(text).run()
 
 
 class _Scanner:
-    """Walks over the lines once and cuts them into passages."""
+    """Splits the lines of a text into passages in one pass."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -143,14 +140,14 @@ class _Scanner:
         self.open, self.item = None, None
 
     def _underlines(self, number: int, line: str) -> bool:
-        """Whether a rule makes the line above it a heading; above several lines it is rather meant to divide."""
-        short = self.open is not None and self.item is None and len(self.lines[number - 1]) <= _HEADING_LENGTH
+        """Whether a rule makes the line above it a heading; below several lines it is a divider."""
+        short = self.open is not None and self.item is None and len(self.lines[number - 1]) <= _MAX_HEADING_CHARS
         alone = number < 2 or not self.lines[number - 2].strip(" \t>")
         return short and alone and len(set(line.strip(" \t>"))) == 1 and line.strip(" \t>")[0] in "=-"
 
     def _starts_item(self, line: str) -> re.Match[str] | None:
-        """A marker in the middle of a paragraph counts only where Markdown lets a list interrupt it."""
-        item = _ITEM.match(line)
+        """The marker of a list item; inside a paragraph only where Markdown lets a list interrupt it."""
+        item = _abbreviations().item.match(line)
         if item is None or self.open is None or item["number"] in (None, "1"):
             return item
         sibling = self.item is not None and self.item["number"] is not None
@@ -225,7 +222,7 @@ def _split(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def _ends(passage: str, stop: re.Match[str], following: int) -> bool:
-    """Whether the stop ends its sentence, `following` being where the next one would begin."""
+    """Whether a stop ends its sentence; the next one would begin at `following`."""
     openers = _OPENERS.match(passage, following)
     first = openers.end() if openers else following
     if first >= len(passage):
@@ -237,8 +234,44 @@ def _ends(passage: str, stop: re.Match[str], following: int) -> bool:
     return _full_stop_ends(passage, stop.start(), first)
 
 
+class _Abbreviations(NamedTuple):
+    """The words of all languages that decide whether a full stop ends a sentence."""
+
+    never_last: frozenset[str]
+    before_number: frozenset[str]
+    sometimes_last: frozenset[str]
+    opening_words: frozenset[str]
+    after_ordinal: frozenset[str]
+    before_ordinal: frozenset[str]
+    item: re.Pattern[str]
+    """The marker of a list item; a day before its month is none."""
+
+
+@cache
+def _abbreviations() -> _Abbreviations:
+    months = frozenset(month for language in lang.recognised() for month in _months(language))
+    dotted = sorted(month for language in lang.flagged("day_full_stop") for month in _months(language))
+    return _Abbreviations(
+        lang.all_words("sentences.never_last"),
+        lang.all_words("sentences.before_number"),
+        lang.all_words("sentences.sometimes_last"),
+        lang.all_words("sentences.opening_words"),
+        lang.all_words("sentences.after_ordinal") | months,
+        lang.all_words("sentences.before_ordinal"),
+        re.compile(
+            rf"(?P<indent>[ \t>]*)(?:[-*+•]|(?P<number>\d{{1,9}})[.)](?![ \t]+(?i:{'|'.join(dotted)})\b))[ \t]+"
+            r"(?:\[[ xX]\][ \t]+)?"
+        ),
+    )
+
+
+def _months(language: str) -> list[str]:
+    return [month for group in lang.sequence("dates.months", language) for month in group.lower().split(",")]
+
+
 def _full_stop_ends(passage: str, stop: int, first: int) -> bool:
     """Whether a single full stop at `stop` ends a sentence, when the next word begins at `first`."""
+    abbreviations = _abbreviations()
     head = passage[max(0, stop - 60) : stop]
     words = head.rsplit(maxsplit=2) if head and not head[-1].isspace() else [""]
     token = words[-1].lstrip(_OPENING)
@@ -247,23 +280,25 @@ def _full_stop_ends(passage: str, stop: int, first: int) -> bool:
     following = word[0].casefold() if word else ""
     plain = token.casefold()
     initial = word is not None and passage[word.end() : word.end() + 1] == "." and len(word[0]) == 1
-    begins = following in abbr.OPENING_WORDS and not initial
+    begins = following in abbreviations.opening_words and not initial
     if token.isdigit() and len(token) <= 3:
-        ordinal = following in abbr.AFTER_ORDINAL or (previous.casefold() in abbr.BEFORE_ORDINAL and not begins)
+        ordinal = following in abbreviations.after_ordinal or (
+            previous.casefold() in abbreviations.before_ordinal and not begins
+        )
         return not ordinal
     if len(token) == 1 and token.isalpha():
         return begins and bool(previous) and not _INITIALS.fullmatch(previous)
-    if plain in abbr.NEVER_LAST:
+    if plain in abbreviations.never_last:
         return False
-    if plain in abbr.BEFORE_NUMBER:
+    if plain in abbreviations.before_number:
         return not passage[first].isdigit()
-    if plain in abbr.SOMETIMES_LAST or _DOTTED.match(token):
+    if plain in abbreviations.sometimes_last or _DOTTED.match(token):
         return begins
     return True
 
 
 def storable(text: str) -> str:
-    """The text without what PostgreSQL cannot hold: NUL and the halves of broken surrogate pairs, one for one."""
+    """The text with NUL and unpaired surrogates, which PostgreSQL cannot store, replaced one for one."""
     plain = text.replace("\0", " ")
     return plain if plain.isascii() else plain.encode("utf-8", "replace").decode()
 
@@ -273,5 +308,5 @@ _QUERY = re.compile(r"[?#].*", re.DOTALL)
 
 
 def without_login(text: str) -> str:
-    """An address without what may be secret in it: a login before its host, a query after its path. Else as it is."""
+    """A URL without its login, query and fragment, which may be secret; other text as it is."""
     return _QUERY.sub("", _LOGIN.sub("", text)) if "//" in text else text

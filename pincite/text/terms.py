@@ -1,43 +1,40 @@
-"""The words a text is found by: folded, stemmed by language, without stop words."""
+"""Index terms: the words of a text, folded, stemmed by language, without stop words; and the language of a question."""
 
 import re
 import threading
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
-from functools import lru_cache
+from collections.abc import Iterable, Mapping
+from functools import cache, lru_cache
 
 import Stemmer
 
-STEMMERS = {
-    "da": "danish", "de": "german", "en": "english", "es": "spanish", "fi": "finnish", "fr": "french", "hu": "hungarian",
-    "it": "italian", "nl": "dutch", "no": "norwegian", "pt": "portuguese", "ro": "romanian", "ru": "russian",
-    "sv": "swedish", "tr": "turkish",
-}  # fmt: skip
+from pincite.text import lang
 
-STOP_WORDS = {
-    "en": frozenset(
-        "a about above after again against all am an and any are as at be because been before being below between both "
-        "but by can could did do does doing down during each few for from further had has have having he her here hers "
-        "him his how i if in into is it its itself just me more most my no nor not now of off on once only or other our "
-        "out over own same she should so some such than that the their them then there these they this those through to "
-        "too under until up very was we were what when where which while who whom why will with would you your".split()
-    ),
-    "de": frozenset(
-        "aber alle allem allen aller alles als also am an ander andere anderem anderen anderer anderes auch auf aus bei "
-        "bin bis bist da dadurch daher damit dann das dass dein deine dem den denn der des dessen die dies diese diesem "
-        "diesen dieser dieses doch dort du durch ein eine einem einen einer eines er es etwas euer eure für gegen gewesen "
-        "hab habe haben hat hatte hatten hier hinter ich ihr ihre ihrem ihren ihrer im in indem ins ist jede jedem jeden "
-        "jeder jedes jene jenem jenen jener jenes kann kein keine keinem keinen keiner können könnte man mein meine mit "
-        "muss musste müssen nach nicht noch nun nur ob oder ohne sehr sein seine seinem seinen seiner sich sie sind so "
-        "solche soll sollte sondern sonst über um und uns unser unsere unter vom von vor wann war waren warum was weil "
-        "welche welchem welchen welcher welches wenn wer werde werden wie wieder will wir wird wirst wo wurde wurden zu "
-        "zum zur zwar zwischen".split()
-    ),
+STEMMERS = {
+    "da": "danish",
+    "de": "german",
+    "en": "english",
+    "es": "spanish",
+    "fi": "finnish",
+    "fr": "french",
+    "hu": "hungarian",
+    "it": "italian",
+    "nl": "dutch",
+    "no": "norwegian",
+    "pt": "portuguese",
+    "ro": "romanian",
+    "ru": "russian",
+    "sv": "swedish",
+    "tr": "turkish",
 }
 
-SHORTEST, LONGEST = 4, 30
-"""Letters of a word that can be told from a misspelling of another."""
+MIN_WORD_CHARS, MAX_WORD_CHARS = 4, 30
+"""Length of the words that spelling correction considers; a shorter word has too many similar ones."""
+MIN_EVIDENCE = 2
+"""Stop words that prove a language without `everywhere`: a single one, as French `de`, is in many languages."""
+OWN_LETTER_WEIGHT = 2
+"""Stop words that one word with a letter such as `ß` counts as, when the language of a question is chosen."""
 
 _WORD = re.compile(r"[^\W_]+")
 _CJK = re.compile(r"([\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]+)")
@@ -45,7 +42,7 @@ _local = threading.local()
 
 
 def words(text: str) -> list[str]:
-    """The words of a text in lower case, as they stand; runs of a script without blanks become pairs."""
+    """The words of a text in lower case; runs of a script without blanks become pairs of characters."""
     if text.isascii():  # nothing to normalise, and no runs to cut
         return _WORD.findall(text.lower())
     found: list[str] = []
@@ -61,33 +58,38 @@ def words(text: str) -> list[str]:
     return found
 
 
+@cache
+def stop_words(language: str) -> frozenset[str]:
+    """The words of a language that are not indexed; none for a language without a file."""
+    return lang.words("terms.stop_words", language) | lang.words("terms.elisions", language)
+
+
 def stem(word: str, language: str) -> str:
     """One word as it is indexed in a language: stemmed, then without accents, umlauts and ß."""
     return _stem(word, language if language in STEMMERS else "")
 
 
 def terms(text: str, language: str) -> list[str]:
-    """What a text in a language is indexed by, in order, repeats included."""
-    stop, stemmed = STOP_WORDS.get(language, frozenset()), language if language in STEMMERS else ""
+    """The index terms of a text, in order, with repetitions."""
+    stop, stemmed = stop_words(language), language if language in STEMMERS else ""
     return [_stem(word, stemmed) for word in words(text) if word not in stop]
 
 
 def forms(text: str, language: str) -> dict[str, str]:
-    """The plain words of a text in a language, each with what it is indexed by; what is none, such as a code, is left out."""
-    stop = STOP_WORDS.get(language, frozenset())
-    plain = {word for word in words(text) if SHORTEST <= len(word) <= LONGEST and word.isalpha()}
-    return {word: stem(word, language) for word in plain - stop}
+    """The plain words of a text, each with its index term; numbers, codes and stop words are left out."""
+    plain = {word for word in words(text) if MIN_WORD_CHARS <= len(word) <= MAX_WORD_CHARS and word.isalpha()}
+    return {word: stem(word, language) for word in plain - stop_words(language)}
 
 
 def query_terms(text: str, languages: Iterable[str]) -> Counter[str]:
-    """What a question is looked up by: each word as any of the languages would have indexed it.
+    """The index terms of a question: each word as any of the languages indexes it.
 
-    A question of stop words alone is looked up by them, so that "to be or not to be" can be found
-    where the language of the text keeps them.
+    A question of stop words alone keeps them, so that "to be or not to be" is found in texts of a language that
+    indexes these words.
     """
     languages = list(languages) or ["en"]
     found = words(text)
-    stop = STOP_WORDS[question_language(text)]  # of its own language only: "war" is one in German
+    stop = stop_words(question_language(text))  # of its own language only: "war" is one in German
     kept = [word for word in found if word not in stop] or found
     counts: Counter[str] = Counter()
     for word in kept:
@@ -103,7 +105,7 @@ def _stem(word: str, language: str) -> str:
 
 
 def _stemmer(language: str) -> "Stemmer.Stemmer":
-    """A stemmer of this thread: they must not be shared."""
+    """The stemmer of this thread; PyStemmer's objects are not thread-safe."""
     stemmers: dict[str, Stemmer.Stemmer] = _local.__dict__.setdefault("stemmers", {})
     if language not in stemmers:
         stemmers[language] = Stemmer.Stemmer(STEMMERS[language], 0)
@@ -116,8 +118,33 @@ def _fold(word: str) -> str:
 
 
 def question_language(text: str) -> str:
-    """German or English, by its small words and letters: a question is too short for a statistical guess."""
-    found = words(text)
-    german = sum(word in STOP_WORDS["de"] for word in found) + 2 * sum(not word.isascii() for word in found)
-    english = sum(word in STOP_WORDS["en"] for word in found)
-    return "de" if german > english else "en"
+    """The language of a question among those with a file, by stop words and letters; English where these are equal.
+
+    A question is too short for a statistical model.
+    """
+    scores = dict.fromkeys(lang.LANGUAGES, 0)
+    languages_of, letters = _stop_word_languages(), _own_letters()
+    for word in words(text):
+        for language in languages_of.get(word, ()):
+            scores[language] += 1
+        if not word.isascii():
+            for language, own in letters.items():
+                scores[language] += 0 if own.isdisjoint(word) else OWN_LETTER_WEIGHT
+    likely = [one for one in scores if one in lang.recognised() or scores[one] >= MIN_EVIDENCE]
+    return max(likely, key=lambda language: scores[language])  # `max` keeps the first, English
+
+
+@cache
+def _stop_word_languages() -> Mapping[str, tuple[str, ...]]:
+    """Each stop word with the languages that have it."""
+    by_language = {language: lang.words("terms.stop_words", language) for language in lang.LANGUAGES}
+    return {
+        word: tuple(language for language, stop in by_language.items() if word in stop)
+        for word in frozenset[str]().union(*by_language.values())
+    }
+
+
+@cache
+def _own_letters() -> Mapping[str, frozenset[str]]:
+    """The letters that tell a language."""
+    return {one: frozenset("".join(lang.words("language.own_letters", one))) for one in lang.LANGUAGES}

@@ -1,4 +1,4 @@
-"""Counts tokens offline, with the vocabularies of OpenAI's models; loaded on first use."""
+"""Token counts, offline, with the vocabularies of OpenAI's models, which are loaded on first use."""
 
 from collections.abc import Iterator
 from functools import cached_property
@@ -8,12 +8,12 @@ from pincite.errors import SettingsError
 
 ENCODINGS = ("cl100k_base", "o200k_base")
 
-_GENEROUS = 6
-"""Characters looked at per wanted token; English has about four. More only where tokens are longer."""
+_CHARS_PER_TOKEN = 6
+"""Characters that are encoded per token of a limit; English has about four per token."""
 
 
 class Tokenizer:
-    """One vocabulary: counts tokens and finds where a number of them ends."""
+    """One vocabulary: counts tokens and finds the offset at which a number of tokens ends."""
 
     def __init__(self, name: str = "cl100k_base") -> None:
         if name not in ENCODINGS:
@@ -22,19 +22,19 @@ class Tokenizer:
 
     @cached_property
     def _encoding(self) -> Any:
-        from rs_bpe.bpe import openai  # 0.1 s: only for those who count
+        from rs_bpe.bpe import openai  # importing takes 0.1 s
 
         return getattr(openai, self.name)()
 
     def count(self, text: str) -> int:
-        """How many tokens the text has."""
+        """The number of tokens of a text."""
         try:
             return int(self._encoding.count(text))
         except UnicodeEncodeError:
             return int(self._encoding.count(_encodable(text)))
 
     def starts(self, text: str) -> Iterator[int]:
-        """The offset at which each token begins; one that begins inside a character counts from that character."""
+        """The start offset of each token; a token that begins inside a character starts at that character."""
         encoded = _encodable(text).encode()
         sizes: dict[int, int] = {}
         decode, at, characters = self._encoding.bpe().decode_tokens, 0, 0
@@ -49,10 +49,10 @@ class Tokenizer:
     def reach(self, text: str, start: int, end: int, limit: int) -> int:
         """The furthest offset up to `end` such that `text[start:offset]` has at most `limit` tokens.
 
-        At least one character is always passed, so that a caller who goes on from there gets to the end.
-        The cost depends on `limit`, not on the length of the text.
+        The offset is always greater than `start`, so that a loop ends. The cost depends on `limit`, not on the length
+        of the text.
         """
-        width = limit * _GENEROUS
+        width = limit * _CHARS_PER_TOKEN
         while True:
             window = _encodable(text[start : min(end, start + width)])
             tokens = self._encoding.encode(window)
@@ -67,7 +67,7 @@ class Tokenizer:
         return start + max(1, reached)
 
     def _whole_characters(self, tokens: list[int], window: str) -> int:
-        """Length of the tokens' text in characters; a character they hold only part of does not count."""
+        """The number of whole characters that the tokens encode."""
         size = len(self._encoding.bpe().decode_tokens(tokens))
         return len(window.encode()[:size].decode("utf-8", "ignore"))
 

@@ -1,102 +1,162 @@
-"""Words and signs of measures, English and German: what they count in, and what they are a multiple of."""
+"""Units, scales and numbers in words: the value of each, by the way it is written."""
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 
-_FAMILIES: Mapping[str, str] = {
-    "s": "1:s,sec,secs,second,seconds,sekunde,sekunden,sek 60:min,mins,minute,minutes,minuten "
-    "3600:h,hr,hrs,hour,hours,stunde,stunden,std 86400:day,days,tag,tage,tagen,tages 604800:week,weeks,woche,wochen",
-    "month": "1:month,months,monat,monate,monaten,monats 3:quartal,quartale,quartalen "
-    "12:year,years,jahr,jahre,jahren,jahres 120:decade,decades,jahrzehnt,jahrzehnte,jahrzehnten",
-    "m": "0.001:mm,millimetre,millimetres,millimeter,millimeters,millimetern "
-    "0.01:cm,centimetre,centimetres,centimeter,centimeters,zentimeter,zentimetern "
-    "1:m,metre,metres,meter,meters,metern 1000:km,kilometre,kilometres,kilometer,kilometers,kilometern",
-    "mile": "1:mile,miles,meile,meilen",
-    "foot": "1:ft,foot,feet,fuß",
-    "inch": "1:inch,inches,zoll",
-    "g": "0.001:mg,milligram,milligrams,milligramm 1:g,gram,grams,gramm "
-    "1000:kg,kilo,kilos,kilogram,kilograms,kilogramm 1000000:t,tonne,tonnes,ton,tons,tonnen",
-    "l": "0.001:ml,millilitre,millilitres,milliliter,milliliters 0.01:cl 1:l,litre,litres,liter,liters,litern",
-    "%": "1:%,percent,prozent",
-    "°C": "1:°c,celsius",
-    "°F": "1:°f,fahrenheit",
-    "°": "1:°,degree,degrees,grad",
-    "km/h": "1:km/h,kmh,kph",
-    "m/s": "1:m/s",
-    "mph": "1:mph",
-    "W": "1:w,watt,watts 1000:kw,kilowatt,kilowatts 1000000:mw,megawatt,megawatts",
-    "Wh": "1:wh 1000:kwh,kilowattstunden",
-    "V": "1:v,volt,volts",
-    "A": "1:a,amp,amps,ampere,amperes",
-    "Hz": "1:hz,hertz 1000:khz 1000000:mhz 1000000000:ghz",
-    "B": "1:bytes 1000:kb,kilobytes 1000000:mb,megabyte,megabytes 1000000000:gb,gigabyte,gigabytes "
-    "1000000000000:tb,terabyte,terabytes",
-    "EUR": "1:€,eur,euro,euros",
-    "USD": "1:$,usd,dollar,dollars",
-    "CHF": "1:chf,franc,francs,franken,fr",
-    "GBP": "1:£,gbp",
-    "pound": "1:pound,pounds,lb,lbs,pfund",
-    "JPY": "1:¥,jpy,yen",
+from pincite.text import lang
+
+_SIGNS: Mapping[str, tuple[str, float, str]] = {
+    "s": ("s", 1, "s sec secs"),
+    "min": ("s", 60, "min mins"),
+    "h": ("s", 3600, "h hr hrs"),
+    "day": ("s", 86400, ""),
+    "week": ("s", 604800, ""),
+    "month": ("month", 1, ""),
+    "quarter": ("month", 3, ""),
+    "year": ("month", 12, ""),
+    "decade": ("month", 120, ""),
+    "mm": ("m", 0.001, "mm"),
+    "cm": ("m", 0.01, "cm"),
+    "m": ("m", 1, "m"),
+    "km": ("m", 1000, "km"),
+    "mile": ("mile", 1, ""),
+    "ft": ("foot", 1, "ft"),
+    "inch": ("inch", 1, ""),
+    "mg": ("g", 0.001, "mg"),
+    "g": ("g", 1, "g"),
+    "kg": ("g", 1000, "kg"),
+    "t": ("g", 1000000, "t"),
+    "ml": ("l", 0.001, "ml"),
+    "cl": ("l", 0.01, "cl"),
+    "l": ("l", 1, "l"),
+    "%": ("%", 1, "%"),
+    "°C": ("°C", 1, "°C"),
+    "°F": ("°F", 1, "°F"),
+    "°": ("°", 1, "°"),
+    "km/h": ("km/h", 1, "km/h kmh kph"),
+    "m/s": ("m/s", 1, "m/s"),
+    "mph": ("mph", 1, "mph"),
+    "W": ("W", 1, "W"),
+    "kW": ("W", 1000, "kW"),
+    "MW": ("W", 1000000, "MW"),
+    "Wh": ("Wh", 1, "Wh"),
+    "kWh": ("Wh", 1000, "kWh"),
+    "V": ("V", 1, "V"),
+    "A": ("A", 1, "A"),
+    "Hz": ("Hz", 1, "Hz"),
+    "kHz": ("Hz", 1e3, "kHz"),
+    "MHz": ("Hz", 1e6, "MHz"),
+    "GHz": ("Hz", 1e9, "GHz"),
+    "B": ("B", 1, ""),
+    "kB": ("B", 1e3, "kB KB"),
+    "MB": ("B", 1e6, "MB"),
+    "GB": ("B", 1e9, "GB"),
+    "TB": ("B", 1e12, "TB"),
+    "EUR": ("EUR", 1, "€ EUR"),
+    "USD": ("USD", 1, "$ USD"),
+    "CHF": ("CHF", 1, "CHF Fr"),
+    "GBP": ("GBP", 1, "£ GBP"),
+    "lb": ("pound", 1, "lb lbs"),
+    "JPY": ("JPY", 1, "¥ JPY"),
 }
+"""By the key of a unit in the language files: its base unit, its size in it, and its signs in all languages."""
 
-UNITS: Mapping[str, tuple[str, float]] = {
-    name: (base, float(size))
-    for base, listed in _FAMILIES.items()
-    for size, names in (part.split(":") for part in listed.split())
-    for name in names.split(",")
-}
-"""By what is written, in lower case: what it counts in, and how many of these it is."""
+TIME_UNITS = frozenset({"s", "min", "h", "day", "week", "month", "quarter", "year", "decade"})
+CURRENCIES = frozenset({"EUR", "USD", "CHF", "GBP", "JPY"})
+POUND = "lb"
+"""A unit of weight whose name is also a currency."""
 
-SCALES: Mapping[str, Mapping[str, float]] = {
-    "en": {
-        "hundred": 1e2, "thousand": 1e3, "million": 1e6, "millions": 1e6, "billion": 1e9, "billions": 1e9,
-        "trillion": 1e12, "bn": 1e9, "dozen": 12.0,
-    },
-    "de": {
-        "hundert": 1e2, "tausend": 1e3, "million": 1e6, "millionen": 1e6, "mio": 1e6, "milliarde": 1e9,
-        "milliarden": 1e9, "mrd": 1e9, "billion": 1e12, "billionen": 1e12, "dutzend": 12.0,
-    },
-}  # fmt: skip
-"""Words that multiply the number before them."""
-
-_EN = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
-_DE = "null eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn siebzehn achtzehn neunzehn"
-_EN_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
-_DE_TENS = "zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig"
+_NOT_JOINED = frozenset({"t"})
+"""German `zweit` is no two tonnes."""
+_FIRST_ORDINAL = 3
+"""`first` and `second` have other meanings, so that the language files begin with the third."""
 
 
-def _spelt() -> Iterator[tuple[str, int]]:
-    """Every number below a hundred in words."""
-    for names, tens_names, joined in ((_EN, _EN_TENS, False), (_DE, _DE_TENS, True)):
-        small = names.split()
-        yield from ((name, number) for number, name in enumerate(small))
-        for ten, tens in enumerate(tens_names.split(), start=2):
-            yield tens, 10 * ten
-            for one in range(1, 10):
-                first = "ein" if joined and one == 1 else small[one]
-                yield (f"{first}und{tens}" if joined else f"{tens}-{small[one]}"), 10 * ten + one
+@cache
+def units(language: str = "") -> Mapping[str, tuple[str, float]]:
+    """By sign or name in lower case: the base unit, and the size of the unit in it."""
+    return {
+        written.lower(): (base, float(size))
+        for name, (base, size, signs) in _SIGNS.items()
+        for written in (*signs.split(), *unit_names(name, language))
+    }
 
 
-def _halves() -> Iterator[tuple[str, float]]:
+def signs_of(names: frozenset[str]) -> list[str]:
+    """The signs of these units as they are written; without those that are also the ending of a number in words."""
+    return [sign for name in _SIGNS if name in names for sign in _SIGNS[name][2].split() if sign not in _NOT_JOINED]
+
+
+def other_units() -> frozenset[str]:
+    """The units that measure neither time nor money nor a percentage."""
+    return frozenset(_SIGNS) - TIME_UNITS - CURRENCIES - {"%"}
+
+
+def unit_names(name: str, language: str = "") -> list[str]:
+    """The names of a unit in the languages that apply to a text in this language, in lower case."""
+    return [
+        word for one in lang.recognised(language) for word in lang.mapping("units.names", one).get(name, "").split()
+    ]
+
+
+@cache
+def scales(language: str) -> Mapping[str, float]:
+    """The words of a language that multiply the number before them; English where it has none."""
+    found = lang.mapping("numbers.scales", language) or lang.mapping("numbers.scales", lang.FALLBACK)
+    return {word: float(value) for word, value in found.items()}
+
+
+@cache
+def number_words(language: str = "") -> Mapping[str, float]:
+    """Numbers in words with their values: ordinals, cardinals below a hundred, and halves."""
+    return {
+        form: number
+        for makers in (_ordinals, _cardinals, _halves)
+        for one in lang.recognised(language)
+        for word, number in makers(one)
+        for form in _spellings(word)
+    }
+
+
+@cache
+def cardinal_words(language: str = "") -> frozenset[str]:
+    """The cardinals below a hundred that are an amount by themselves."""
+    return frozenset(
+        form
+        for one in lang.recognised(language)
+        for word, _ in _cardinals(one)
+        if word not in lang.words("numbers.no_amount", one)
+        for form in _spellings(word)
+    )
+
+
+def _spellings(word: str) -> tuple[str, str, str]:
+    """A number as it may be spelt: `dreissig` as well as `dreißig`, `twenty five` as well as `twenty-five`."""
+    return word, word.replace("ß", "ss"), word.replace("-", " ")
+
+
+def _cardinals(language: str) -> Iterator[tuple[str, float]]:
+    small = lang.sequence("numbers.cardinals", language)
+    forms = lang.mapping("numbers.forms", language)
+    yield from ((word, float(number)) for number, word in enumerate(small))
+    for ten, tens in enumerate(lang.sequence("numbers.tens", language), start=2):
+        yield tens, 10.0 * ten
+        for one in range(1, 10):
+            word = forms.get("one", small[one]) if one == 1 else small[one]
+            yield forms["compound"].format(tens=tens, one=word), 10.0 * ten + one
+    yield from ((word, float(value)) for word, value in lang.mapping("numbers.irregular", language).items())
+
+
+def _halves(language: str) -> Iterator[tuple[str, float]]:
     """`dreieinhalb`, `three and a half`."""
-    yield "anderthalb", 1.5
-    for number, (english, german) in enumerate(zip(_EN.split(), _DE.split(), strict=True)):
-        yield f"{'ein' if number == 1 else german}einhalb", number + 0.5
-        yield f"{english} and a half", number + 0.5
+    forms = lang.mapping("numbers.forms", language)
+    yield from ((word, float(value)) for word, value in lang.mapping("numbers.others", language).items())
+    if "half" in forms:
+        for number, word in enumerate(lang.sequence("numbers.cardinals", language)):
+            yield forms["half"].format(number=forms.get("one", word) if number == 1 else word), number + 0.5
 
 
-def _ordered() -> Iterator[tuple[str, int]]:
-    """Places in words, from the third on: `first` and `second` are said of much that is not counted."""
-    for number, name in enumerate(
-        "third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split(), start=3
-    ):
-        yield name, number
-    for number, name in enumerate("dritt viert fünft sechst siebt acht neunt zehnt elft zwölft".split(), start=3):
-        yield from ((name + ending, number) for ending in ("e", "en", "er", "es", "em"))
-
-
-SPELT: Mapping[str, float] = {
-    form: number
-    for name, number in (*_ordered(), *_spelt(), *_halves())
-    for form in (name, name.replace("ß", "ss"), name.replace("-", " "))
-}
-"""Numbers in words; `dreissig` as well, and `twenty five`."""
+def _ordinals(language: str) -> Iterator[tuple[str, float]]:
+    endings = lang.sequence("numbers.ordinal_endings", language) or ("",)
+    for number, word in enumerate(lang.sequence("numbers.ordinals", language), start=_FIRST_ORDINAL):
+        yield from ((word + ending, float(number)) for ending in endings)

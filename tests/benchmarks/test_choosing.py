@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from benchmarks.choosing import Case, fit_choice, fit_refusal, report, shares
-from pincite.extractive.question import ask
-from pincite.extractive.score import fits
+from pincite.extractive.question import question_terms
+from pincite.extractive.score import score_sentences
 from pincite.extractive.sentences import sentences_of
 from tests.builders import hit
 
@@ -12,8 +12,8 @@ TEXTS = ("The bridge opened in 1931. It rained.", "The pump is old. The lamp was
 
 def case(question: str, text: str, kind: str, *, held_out: bool = False, cosine: float = 0.5) -> Case:
     found = sentences_of([hit(text)])
-    asked = ask(question, found)
-    made = fits(asked, found, [cosine, cosine / 2])
+    asked = question_terms(question, found)
+    made = score_sentences(asked, found, [cosine, cosine / 2])
     gold = np.array([kind == "covered" and "19" in one.sentence.text for one in made])
     return Case(kind, held_out, asked, made, made, gold)
 

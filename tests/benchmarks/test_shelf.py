@@ -1,13 +1,13 @@
 import numpy as np
 
 from benchmarks._shelf import ASKED, MadeUp, spell
-from pincite.text.terms import STOP_WORDS
+from pincite.text import lang
 
 
 def test_every_number_is_spelt_as_another_word_and_none_as_a_stop_word() -> None:
     words = [spell(number) for number in range(20_000)]
     assert len(set(words)) == len(words)
-    assert not {word for stop in STOP_WORDS.values() for word in stop} & set(words)
+    assert not lang.all_words("terms.stop_words") & set(words)
 
 
 def test_the_made_up_library_is_the_same_every_time() -> None:

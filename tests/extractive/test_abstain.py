@@ -1,40 +1,49 @@
 import pytest
 
-from pincite.extractive.abstain import LEAST, evidence, likelihood, missing, named, refusal
-from pincite.extractive.question import ask
-from pincite.extractive.score import Fit, fits
+from pincite.extractive.abstain import (
+    MIN_PROBABILITY,
+    answer_features,
+    answer_probability,
+    missing_words,
+    names_in,
+    refusal,
+)
+from pincite.extractive.question import question_terms
+from pincite.extractive.score import ScoredSentence, score_sentences
 from pincite.extractive.sentences import sentences_of
 from tests.builders import hit
 
 TEXT = "The main mirror was recoated in May. It cost 41,300 francs."
 
 
-def judged(question: str, cosine: float, *, text: str = TEXT) -> tuple[list[Fit], float]:
+def judged(question: str, cosine: float, *, text: str = TEXT) -> tuple[list[ScoredSentence], float]:
     found = sentences_of([hit(text)])
-    made = fits(ask(question, found), found, [cosine] * len(found))
-    return made, likelihood(ask(question, found), made)
+    made = score_sentences(question_terms(question, found), found, [cosine] * len(found))
+    return made, answer_probability(question_terms(question, found), made)
 
 
 def test_covered_questions_are_answered_and_others_refused() -> None:
-    assert judged("How much did the mirror cost?", 0.6)[1] > LEAST
-    assert judged("Who painted the Mona Lisa?", 0.05)[1] < LEAST
-    assert likelihood(ask("What?", []), []) == 0.0
+    assert judged("How much did the mirror cost?", 0.6)[1] > MIN_PROBABILITY
+    assert judged("Who painted the Mona Lisa?", 0.05)[1] < MIN_PROBABILITY
+    assert answer_probability(question_terms("What?", []), []) == 0.0
 
 
 def test_without_meaning_words_decide() -> None:
     found = sentences_of([hit(TEXT)])
     sides = []
     for question in ("When was the main mirror recoated?", "Who painted the Mona Lisa?"):
-        asked = ask(question, found)
-        sides.append(likelihood(asked, fits(asked, found, [0.0, 0.0]), with_meaning=False) > LEAST)
+        asked = question_terms(question, found)
+        sides.append(
+            answer_probability(asked, score_sentences(asked, found, [0.0, 0.0]), with_meaning=False) > MIN_PROBABILITY
+        )
     assert sides == [True, False]
 
 
 def test_a_name_or_figure_that_stands_nowhere_near_speaks_against_an_answer() -> None:
     found = sentences_of([hit(TEXT)])
     for question, share in (("Did Tesla recoat the mirror?", 1.0), ("Was the mirror recoated in May?", 0.0)):
-        asked = ask(question, found)
-        assert evidence(asked, fits(asked, found, [0.5, 0.5]))["names"] == share
+        asked = question_terms(question, found)
+        assert answer_features(asked, score_sentences(asked, found, [0.5, 0.5]))["names"] == share
 
 
 @pytest.mark.parametrize(
@@ -46,7 +55,7 @@ def test_a_name_or_figure_that_stands_nowhere_near_speaks_against_an_answer() ->
     ],
 )
 def test_names_are_told_from_nouns(question: str, language: str, names: set[str]) -> None:
-    assert named(question, language) == names
+    assert names_in(question, language) == names
 
 
 @pytest.mark.parametrize(
@@ -59,13 +68,13 @@ def test_names_are_told_from_nouns(question: str, language: str, names: set[str]
 )
 def test_a_refusal_says_what_nothing_was_found_about(question: str, told: str) -> None:
     found = sentences_of([hit(TEXT)])
-    asked = ask(question, found)
-    said = refusal(asked, fits(asked, found, [0.1, 0.1]))
+    asked = question_terms(question, found)
+    said = refusal(asked, score_sentences(asked, found, [0.1, 0.1]))
     assert said.endswith(told)
     assert said.startswith(("I don't have specific information", "Dazu habe ich"))
 
 
 def test_nothing_is_said_to_be_missing_that_stands_in_a_passage() -> None:
     found = sentences_of([hit(TEXT)])
-    asked = ask("Who recoated the mirror?", found)
-    assert missing(asked, fits(asked, found, [0.1, 0.1])) == []
+    asked = question_terms("Who recoated the mirror?", found)
+    assert missing_words(asked, score_sentences(asked, found, [0.1, 0.1])) == []

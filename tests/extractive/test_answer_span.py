@@ -1,6 +1,6 @@
 import pytest
 
-from pincite.extractive.answer_span import fitting, lead
+from pincite.extractive.answer_span import answer_value, fitting_values
 from pincite.text.terms import terms
 
 
@@ -20,9 +20,9 @@ from pincite.text.terms import terms
     ],
 )  # fmt: skip
 def test_the_one_value_that_answers_is_told(want: str, question: str, sentence: str, said: str) -> None:
-    assert lead(want, sentence, "en", terms(question, "en"), question) == said  # type: ignore[arg-type]
+    assert answer_value(want, sentence, "en", terms(question, "en"), question) == said  # type: ignore[arg-type]
 
 
 def test_a_value_of_another_kind_does_not_fit() -> None:
-    assert fitting("time", "It weighs 9 kg.", "en", ()) == []
-    assert [value.text for value in fitting("quantity", "It weighs 9 kg.", "en", ())] == ["9 kg"]
+    assert fitting_values("time", "It weighs 9 kg.", "en", ()) == []
+    assert [value.text for value in fitting_values("quantity", "It weighs 9 kg.", "en", ())] == ["9 kg"]

@@ -1,8 +1,8 @@
 import pytest
 
-from pincite.extractive.compose import Said, say, sides_of
-from pincite.extractive.question import ask
-from pincite.extractive.score import fits
+from pincite.extractive.compose import AnswerPart, compose_answer, sides_of
+from pincite.extractive.question import question_terms
+from pincite.extractive.score import score_sentences
 from pincite.extractive.sentences import sentences_of
 from tests.builders import hit
 
@@ -10,17 +10,17 @@ TIMES = "| Run | Summer | Winter | Who |\n|---|---|---|---|\n| Morning | 07:40 |
 STEPS = "To reset the mount:\n\n1. Close the cover.\n2. Switch it off:\n   - first the drive\n   - then the fan\n3. Wait.\n\nThen go to bed."
 
 
-def told(question: str, text: str, **more: object) -> list[Said]:
+def told(question: str, text: str, **more: object) -> list[AnswerPart]:
     sources = [hit(text, **more)]
     found = sentences_of(sources)
-    asked = ask(question, found)
-    made = say(asked, fits(asked, found, [0.5] * len(found)), sources)
+    asked = question_terms(question, found)
+    made = compose_answer(asked, score_sentences(asked, found, [0.5] * len(found)), sources)
     for said in made:
         assert 0 <= said.start < said.end <= len(text)
     return made
 
 
-def quoted(text: str, made: list[Said]) -> list[str]:
+def quoted(text: str, made: list[AnswerPart]) -> list[str]:
     return [text[said.start : said.end] for said in made]
 
 
@@ -107,4 +107,4 @@ def test_a_value_that_is_the_whole_sentence_is_said_once() -> None:
     ],
 )
 def test_the_things_compared_are_found(question: str, sides: list[list[str]]) -> None:
-    assert [[word.text for word in side] for side in sides_of(ask(question, []))] == sides
+    assert [[word.text for word in side] for side in sides_of(question_terms(question, []))] == sides

@@ -1,14 +1,14 @@
 import pytest
 
-from pincite.extractive.question import ask
-from pincite.extractive.score import Fit, by_words, fits, shared
+from pincite.extractive.question import question_terms
+from pincite.extractive.score import ScoredSentence, rank_by_terms, score_sentences, term_shares
 from pincite.extractive.sentences import sentences_of
 from tests.builders import hit
 
 
-def best(question: str, text: str, **more: object) -> Fit:
+def best(question: str, text: str, **more: object) -> ScoredSentence:
     found = sentences_of([hit(text, **more)])
-    return fits(ask(question, found), found, [0.5] * len(found))[0]
+    return score_sentences(question_terms(question, found), found, [0.5] * len(found))[0]
 
 
 @pytest.mark.parametrize(
@@ -30,31 +30,32 @@ def test_what_was_said_before_counts_where_a_sentence_refers_to_it() -> None:
     text = "The mayor praised the harbour festival. It drew nine thousand people. Nine thousand fish were sold."
     found = sentences_of([hit(text)])
     made = {
-        fit.sentence.number: fit for fit in fits(ask("How many came to the harbour festival?", found), found, [0.4] * 3)
+        fit.sentence.number: fit
+        for fit in score_sentences(question_terms("How many came to the harbour festival?", found), found, [0.4] * 3)
     }
-    assert made[1].measures["referred"] > 0
+    assert made[1].features["referred"] > 0
     assert made[1].score > made[2].score
 
 
 def test_a_sentence_in_the_language_of_the_question_is_preferred() -> None:
     hits = [hit("Tesla 1943.", key=1, language="de"), hit("Tesla 1943.", key=2, language="en")]
     found = sentences_of(hits)
-    assert fits(ask("When did Tesla die?", found), found, [0.5, 0.5])[0].sentence.source == 2
+    assert score_sentences(question_terms("When did Tesla die?", found), found, [0.5, 0.5])[0].sentence.source == 2
 
 
 def test_a_passage_without_the_figure_asked_about_counts_less() -> None:
-    [wrong, right] = [best("What is E-14?", f"E-{n} is ice.").measures["lacks_number"] for n in (11, 14)]
+    [wrong, right] = [best("What is E-14?", f"E-{n} is ice.").features["lacks_number"] for n in (11, 14)]
     assert (wrong, right) == (1.0, 0.0)
 
 
 def test_sentences_are_ordered_by_the_words_they_share() -> None:
     found = sentences_of([hit("Nothing here. The cat sleeps. The cat eats fish.")])
-    asked = ask("Does the cat eat fish?", found)
-    assert by_words(asked, found)[0].text == "The cat eats fish."
-    assert shared(asked, found)[0] == 0.0
+    asked = question_terms("Does the cat eat fish?", found)
+    assert rank_by_terms(asked, found)[0].text == "The cat eats fish."
+    assert term_shares(asked, found)[0] == 0.0
 
 
 def test_words_above_a_sentence_count_half() -> None:
     low = best("fish prices", "They rose.")
     high = best("fish prices", "They rose.", heading_path=("Fish prices",))
-    assert high.measures["like"] > low.measures["like"] == 0
+    assert high.features["like"] > low.features["like"] == 0

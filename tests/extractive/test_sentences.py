@@ -9,10 +9,10 @@ def test_headings_comments_and_heads_of_tables_are_no_sentences() -> None:
 
 def test_a_sentence_knows_what_stands_around_it() -> None:
     [first, second] = sentences_of([hit("Peyton Manning won. He was old.", title="Games", heading_path=("Finals",))])
-    assert (first.refers, second.refers) == (False, True)
-    assert second.before == first.held == {"peyton", "man", "won"}
-    assert second.above == {"game", "final"}
-    assert "peyton" in second.around
+    assert (first.refers_back, second.refers_back) == (False, True)
+    assert second.terms_before == first.terms == {"peyton", "man", "won"}
+    assert second.heading_terms == {"game", "final"}
+    assert "peyton" in second.passage_terms
 
 
 def test_code_is_read_line_by_line() -> None:
@@ -25,5 +25,5 @@ def test_code_is_read_line_by_line() -> None:
 def test_a_row_holds_the_names_of_its_columns_and_is_read_with_them() -> None:
     [row] = sentences_of([hit("| April | 7.10 |", header="| month | high |\n|---|---|")])
     assert row.is_row
-    assert {"month", "high", "april"} <= row.held
-    assert row.means == "month: April; high: 7.10."
+    assert {"month", "high", "april"} <= row.terms
+    assert row.embedded_text == "month: April; high: 7.10."

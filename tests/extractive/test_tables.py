@@ -8,7 +8,7 @@ def test_a_row_knows_its_columns() -> None:
     start = TABLE.index("| **March")
     row = row_at(found(TABLE), start, start + len("| **March** | 6.82 |"))
     assert row == Row(("month", "high"), ("March", "6.82"))
-    assert row.said() == "month: March; high: 6.82."
+    assert row.to_text() == "month: March; high: 6.82."
 
 
 def test_a_passage_that_begins_inside_a_table_has_its_header_apart() -> None:
@@ -16,7 +16,7 @@ def test_a_passage_that_begins_inside_a_table_has_its_header_apart() -> None:
 
 
 def test_a_row_with_other_columns_than_its_head_is_said_without_them() -> None:
-    assert Row(("month",), ("April", "", "7.10")).said() == "April; 7.10."
+    assert Row(("month",), ("April", "", "7.10")).to_text() == "April; 7.10."
 
 
 def test_the_head_of_a_table_is_told_from_a_row() -> None:

@@ -1,10 +1,10 @@
 import pytest
 
-from pincite.text.answer_type import Wanted, wanted
+from pincite.text.answer_type import AnswerType, answer_type
 
 
 @pytest.mark.parametrize(
-    ("question", "want"),
+    ("question", "kind"),
     [
         ("When does the morning cabin leave?", "time"), ("In welchem Jahr starb Tesla?", "time"),
         ("How long must we wait?", "duration"), ("Wie viele Tage Urlaub habe ich?", "duration"),
@@ -14,8 +14,8 @@ from pincite.text.answer_type import Wanted, wanted
         ("Who won?", "person"), ("Welcher Künstler malte es?", "person"), ("What is a dewar?", "none"),
     ],
 )  # fmt: skip
-def test_the_kind_of_value_is_read_from_the_question(question: str, want: str) -> None:
-    assert wanted(question).want == want
+def test_the_kind_of_value_is_read_from_the_question(question: str, kind: str) -> None:
+    assert answer_type(question).kind == kind
 
 
 @pytest.mark.parametrize(
@@ -30,8 +30,8 @@ def test_the_kind_of_value_is_read_from_the_question(question: str, want: str) -
     ],
 )  # fmt: skip
 def test_the_form_of_the_answer_is_read_from_the_question(question: str, form: str) -> None:
-    assert wanted(question).form == form
+    assert answer_type(question).form == form
 
 
 def test_nothing_is_read_from_an_empty_question() -> None:
-    assert wanted("") == Wanted("none", "sentence")
+    assert answer_type("") == AnswerType("none", "sentence")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pincite.text.dictionary import COMMON, LANGUAGES, dictionary
+from pincite.text.dictionary import COMMON_SHARE, dictionary, languages
 
 
 @pytest.mark.parametrize(
@@ -18,9 +18,9 @@ def test_a_language_has_its_words_and_no_others(language: str, words: list[str],
     assert [word for word in not_words if word in known] == []
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", languages())
 def test_common_words_have_their_share_of_what_is_said(language: str) -> None:
     common = dictionary(language).common
-    assert all(share >= COMMON for share in common.values())
+    assert all(share >= COMMON_SHARE for share in common.values())
     assert 0.5 < sum(common.values()) <= 1
     assert 5_000 < len(common) < 50_000

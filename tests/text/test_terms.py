@@ -1,6 +1,6 @@
 import pytest
 
-from pincite.text.terms import LONGEST, forms, query_terms, question_language, terms, words
+from pincite.text.terms import MAX_WORD_CHARS, forms, query_terms, question_language, terms, words
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ def test_terms(text: str, language: str, expected: list[str]) -> None:
 
 
 def test_the_forms_of_a_text_are_its_plain_words_each_with_its_term() -> None:
-    text = f"The Houses, house and HOUSING of p53, RFC2119, UNO, 4711 and {'x' * (LONGEST + 1)}; 日本語日本語"
+    text = f"The Houses, house and HOUSING of p53, RFC2119, UNO, 4711 and {'x' * (MAX_WORD_CHARS + 1)}; 日本語日本語"
     assert forms(text, "en") == {"houses": "hous", "house": "hous", "housing": "hous"}
     assert forms("Die Häuser und wir alle", "de") == {"häuser": "haus"}
     assert set(forms(text, "en").values()) <= set(terms(text, "en"))

@@ -12,7 +12,7 @@ from random import Random
 from pincite.core.evaluations import Place, QuestionKind, SampledPassage, SetQuestion
 from pincite.query.ground.suggestions import about, defined
 from pincite.text.sentences import sentences
-from pincite.text.terms import STOP_WORDS, stem, terms, words
+from pincite.text.terms import stem, stop_words, terms, words
 
 GAP = "…"
 MIN_SENTENCE_WORDS, MAX_SENTENCE_WORDS = 7, 40
@@ -144,7 +144,7 @@ def _shuffled(spans: Sequence[tuple[int, int]], chance: Random) -> list[tuple[in
 
 def _content_words(text: str, language: str) -> list[tuple[str, str]]:
     """The words of a text without stop words, each with its index term."""
-    stop = STOP_WORDS.get(language, frozenset())
+    stop = stop_words(language)
     plain = re.findall(r"\d[\d.,:]*\d|[^\W_][\w'’-]*[^\W_]|[^\W_]", text)
     return [(word, stem(word.lower(), language)) for word in plain if word.lower() not in stop]
 

@@ -2,18 +2,19 @@
 
 Embedders put `the report of 2023` and `of 2024`, `who pays` and `who does not pay`, nearer to each other than most ways to
 put one question. So two questions count as one only where they say the same words, but for what means nothing: greetings,
-articles, case, contractions, which of two question words that mean the same, and where `in 1852` stands. English and German.
+articles, case, contractions, which of two question words that mean the same, and where `in 1852` stands.
 """
 
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Literal
 
-from pincite.text.terms import STOP_WORDS, question_language, stem
+from pincite.text import lang
+from pincite.text.negation import negators
+from pincite.text.terms import question_language, stem
 
 Difference = Literal["numbers", "negation", "question", "units", "comparison", "names", "words", "order"]
 """In what two questions differ, what weighs most first; never a word of theirs."""
@@ -21,89 +22,7 @@ Difference = Literal["numbers", "negation", "question", "units", "comparison", "
 MOST_FORMS = 2
 """Words that may have another form in two questions, where that is allowed at all."""
 
-_POLITE = re.compile(
-    r"^(?:(?:please|kindly|bitte)\b[\s,:]*|(?:hi|hello|hey|ok|okay|so|well|hallo|also|sag mal)[,:.!–]\s+|"
-    r"(?:can|could|would|will) you (?:please |kindly )?(?:tell me|let me know)\b[\s,:]*|tell me\b[\s,:]*|"
-    r"(?:i would|i'd) like to know\b[\s,:]*|i (?:want|need) to know\b[\s,:]*|do you know\b[\s,:]*|"
-    r"(?:kannst|könntest) du mir (?:bitte )?sagen\b[\s,:]*|(?:können|könnten) sie mir (?:bitte )?sagen\b[\s,:]*|"
-    r"sag(?:e|en sie)? mir(?: bitte)?\b[\s,:]*|ich (?:möchte|will|würde gerne?) (?:gerne? )?wissen\b[\s,:]*|"
-    r"weißt du\b[\s,:]*|wissen sie\b[\s,:]*)+",
-    re.IGNORECASE,
-)
-_THANKS = re.compile(
-    r"[,.!?–]\s*(?:please|thanks(?: a lot)?|thank you(?: very much)?|bitte|danke(?: schön| sehr)?|vielen dank)[\s.!?]*$",
-    re.IGNORECASE,
-)
-_PHRASES: Mapping[str, str] = {
-    r"\bwhat(?:'s| is) the number of\b": "how many",
-    r"\bwhat number of\b": "how many",
-    r"\bwhat amount of\b": "how much",
-    r"\b(?:for (?:what|which) reason|how come)\b": "why",
-    r"\bat (?:what|which) time\b": "when",
-    r"\b(?:in|at) (?:what|which) place\b": "where",
-    r"\bin (?:what|which) way\b": "how",
-    r"\b(?:what|which) person\b": "who",
-    r"\bwieviel(e[rn]?)?\b": r"wie viel\1",
-    r"\b(?:weshalb|wieso|weswegen|aus welchem grund)\b": "warum",
-    r"\bzu (?:welchem zeitpunkt|welcher zeit)\b": "wann",
-    r"\ban (?:welchem ort|welcher stelle)\b": "wo",
-    r"\bauf welche (?:weise|art)\b": "wie",
-    r"\b(can)not\b": r"\1 not",
-    r"\bcan't\b": "can not",
-    r"\bwon't\b": "will not",
-    r"n't\b": " not",
-    r"\b(what|who|where|when|how|why|that|it|there|he|she)'s\b": r"\1 is",
-    r"'re\b": " are",
-    r"'ve\b": " have",
-    r"'ll\b": " will",
-    r"\bi'm\b": "i am",
-    r"(?<=\w)'s?\b": "",
-}
-"""What is said in two ways, and the one it is read as."""
-_PATTERNS = [(re.compile(said, re.IGNORECASE), meant) for said, meant in _PHRASES.items()]
-
-_SAME_ASKED = {"which": "what", "whom": "who", "does": "do"}
-_SYNONYMS = {
-    "large": "big", "larger": "bigger", "largest": "biggest", "begin": "start", "began": "started", "begins": "starts",
-    "permitted": "allowed", "purchase": "buy", "purchased": "bought", "situated": "located", "maximum": "max",
-    "minimum": "min", "telephone": "phone", "movie": "film", "gestattet": "erlaubt", "zulässig": "erlaubt",
-    "notwendig": "nötig", "erforderlich": "nötig", "beginnt": "startet", "maximal": "max", "minimal": "min",
-}  # fmt: skip
-"""Plain words that mean the same; with a capital they may be part of a name."""
-_SILENT = frozenset({"a", "an", "the"})
-_ASKING = frozenset(
-    "what who whose when where why how wer wen wem wessen was wann wo woher wohin wie warum womit wofür wodurch welche welcher "
-    "welches welchen welchem".split()
-)
-_RESUMES = _ASKING | {"do", "did"}
-"""Where a part that began with a preposition ends, and the sentence goes on."""
-_LEADS = frozenset(
-    "in at on during by from to for with after before since until between under over through into about against than within "
-    "without near via per towards among across behind beside during "
-    "im am an auf bei von vom nach vor seit bis zwischen unter über durch für gegen mit ohne aus zu zum zur während wegen als "
-    "innerhalb außerhalb laut ab".split()
-)
-"""Prepositions: the part one begins means the same wherever in the question it stands."""
-_DENYING = frozenset(
-    "not no never none nobody nothing neither nor without except unless nicht kein keine keinen keinem keiner keines nie niemals "
-    "niemand nichts weder ohne außer".split()
-)
-_COMPARING = frozenset(
-    "more less most least fewer fewest higher lower highest lowest bigger smaller biggest smallest longer shorter longest shortest "
-    "older younger oldest youngest newer newest earlier later earliest latest first last best worst better worse before after "
-    "above below over under max min up down increase decrease rise fall with without only all any each every some half double "
-    "mehr weniger meisten wenigsten höher niedriger höchste niedrigste größer kleiner größte kleinste länger kürzer längste "
-    "kürzeste älter jünger älteste jüngste neuer früher später erste letzte beste schlechteste besser schlechter vor nach über "
-    "unter mit nur alle jede jeder jedes einige halb doppelt".split()
-)
-_UNITS = frozenset(
-    "second seconds minute minutes hour hours day days week weeks month months quarter quarters year years km kilometre "
-    "kilometres kilometer kilometers mile miles m metre metres meter meters cm mm inch inches foot feet kg kilo kilos gram grams "
-    "tonne tonnes ton tons pound pounds litre litres liter liters gallon gallons euro euros eur dollar dollars usd chf francs "
-    "percent celsius fahrenheit degrees watt watts kw kwh mb gb tb thousand million billion dozen "
-    "sekunde sekunden minute minuten stunde stunden tag tage tagen woche wochen monat monate monaten quartal jahr jahre jahren "
-    "meile meilen zoll gramm tonnen pfund liter franken prozent grad tausend millionen milliarden dutzend".split()
-)
+_POLITE, _THANKS = r"^(?:%s)+", r"[,.!?–]\s*%s[\s.!?]*$"
 _TOKEN = re.compile(r"(?<![\w.+−-])[-−+.]{1,3}(?=\d)|[^\W_]+(?:[.:/_-](?=[^\W_])[^\W_]+|,(?=\d)\d+)*[+#]*|\S")
 _NEUTRAL = ".,;:!?\"'„“”»«‚‘…–—()[]{}¿¡"
 """What means nothing at the edge of a word, and may inside of one: `f(x)`."""
@@ -121,22 +40,38 @@ class Gist:
     names: frozenset[str]
 
 
+@cache
+def _phrases(language: str) -> list[tuple[re.Pattern[str], str]]:
+    """What can be said in two ways, and the one it is read as."""
+    found = lang.recognised_mapping("cache.phrases", language)
+    return [(re.compile(pattern, re.IGNORECASE), replacement) for pattern, replacement in found.items()]
+
+
+@cache
+def _kinds(language: str) -> tuple[tuple[Difference, frozenset[str]], ...]:
+    """The words that make a difference of a kind, what weighs most first."""
+    second = lang.recognised_words("negation.second_negators", language)
+    denying = negators(language) - second | lang.recognised_words("cache.denying", language)
+    asking, units, comparing = (
+        lang.recognised_words(f"cache.{key}", language) for key in ("asking", "units", "comparing")
+    )
+    return (("negation", denying), ("question", asking), ("units", units), ("comparison", comparing))
+
+
 def difference(asked: str, kept: str, *, other_forms: bool = False) -> Difference | None:
     """In what two questions differ, or nothing; with `other_forms` a few plain words may have another one."""
     one, other = gist_of(asked), gist_of(kept)
     if one.main == other.main and one.parts == other.parts:
         return None
     apart = [*(one.words - other.words).elements(), *(other.words - one.words).elements()]
-    found = _weightiest(apart, one.names | other.names)
+    found = _weightiest(apart, one.names | other.names, question_language(asked))
     return None if other_forms and found == "words" and _in_other_forms(one, other) else found
 
 
-def _weightiest(apart: list[str], names: frozenset[str]) -> Difference:
+def _weightiest(apart: list[str], names: frozenset[str], language: str) -> Difference:
     if any(any(map(str.isdigit, word)) or unicodedata.category(word[0])[0] in "SP" for word in apart):
         return "numbers"
-    kinds: tuple[tuple[Difference, frozenset[str]], ...] = (
-        ("negation", _DENYING), ("question", _ASKING), ("units", _UNITS), ("comparison", _COMPARING), ("names", names)
-    )  # fmt: skip
+    kinds: tuple[tuple[Difference, frozenset[str]], ...] = (*_kinds(language), ("names", names))
     return next((kind for kind, known in kinds if known & set(apart)), "words" if apart else "order")
 
 
@@ -155,22 +90,29 @@ def _stemmed(gist: Gist) -> list[list[str]]:
 def gist_of(question: str) -> Gist:
     """A question without what means nothing."""
     text = unicodedata.normalize("NFC", question).replace("’", "'").strip()
-    bare = _THANKS.sub("", _POLITE.sub("", text))
+    language = question_language(text)
+    polite, thanks = (
+        lang.regex(f"cache.{key}", language, template, re.IGNORECASE)
+        for key, template in (("polite", _POLITE), ("thanks", _THANKS))
+    )
+    leads, resumes = (lang.recognised_words(f"cache.{key}", language) for key in ("prepositions", "resuming"))
+    resumes |= lang.recognised_words("cache.asking", language)
+    bare = thanks.sub("", polite.sub("", text))
     text = bare if any(map(str.isalnum, bare)) else text
-    for pattern, meant in _PATTERNS:
-        text = pattern.sub(meant, text)
+    for pattern, replacement in _phrases(language):
+        text = pattern.sub(replacement, text)
     written = _split(text)
     main: list[str] = []
     parts: list[list[str]] = []
     here, names = main, set[str]()
-    for number, word in enumerate(_read(one, shouted=text.isupper()) for one in written):
+    for number, word in enumerate(_read(one, language, shouted=text.isupper()) for one in written):
         if word == ",":
             here = main
-        elif word in _LEADS:
+        elif word in leads:
             here = [word]
             parts.append(here)
-        elif not _is_silent(number, written):
-            if word in _RESUMES and here[-1:] != here[:1]:  # `in which year` goes on, `in 1990 what` does not
+        elif not _is_silent(number, written, language):
+            if word in resumes and here[-1:] != here[:1]:  # `in which year` goes on, `in 1990 what` does not
                 here = main
             here.append(word)
             names |= {word} if number and written[number][0].isupper() else set()
@@ -191,16 +133,25 @@ def _split(text: str) -> list[str]:
     return found
 
 
-def _is_silent(number: int, written: list[str]) -> bool:
+def _is_silent(number: int, written: list[str], language: str) -> bool:
     """Whether a word is an article; `A` within a sentence, or `a` at its end, may be hepatitis A."""
     article, following = written[number], written[number + 1 : number + 2]
     as_article = article.islower() or number == 0 or article.lower() != "a"
-    return article.lower() in _SILENT and as_article and bool(following) and following[0].isalnum()
+    silent = article.lower() in lang.recognised_words("cache.silent", language)
+    return silent and as_article and bool(following) and following[0].isalnum()
 
 
-def _read(written: str, *, shouted: bool) -> str:
+@cache
+def _small_words(language: str) -> frozenset[str]:
+    """Words that are other words in capitals."""
+    return lang.recognised_words("terms.stop_words", language) | lang.recognised_words("cache.capitalised", language)
+
+
+def _read(written: str, language: str, *, shouted: bool) -> str:
     """A word as it is compared: `US` is no `us`."""
     word = written.lower()
-    if len(written) > 1 and written.isupper() and not shouted and word in STOP_WORDS["en"] | STOP_WORDS["de"] | {"us"}:
+    if len(written) > 1 and written.isupper() and not shouted and word in _small_words(language):
         return written
-    return _SAME_ASKED.get(word) or (_SYNONYMS.get(word, word) if written.islower() else word)
+    synonyms = lang.recognised_mapping("cache.synonyms", language)
+    same = lang.recognised_mapping("cache.same_question_word", language)
+    return same.get(word) or (synonyms.get(word, word) if written.islower() else word)

@@ -5,23 +5,13 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from pincite.text import lang
 from pincite.text.sentences import Span, sentences, trim
 from pincite.text.terms import question_language, terms
 
 ENOUGH = 2
 """Words of meaning that make a stretch between two marks a claim of its own."""
 
-_INTRODUCES = frozenset(
-    "yes ja nein accord sourc say state note report see cf laut quell gemass zufolg steht sagt heisst siehe vgl nach per document dokument".split()
-)
-"""Words, as they are indexed, that only lead to a source or answer yes or no."""
-_REFUSES = re.compile(
-    r"\b(?:(?:do|does|did|could|can)(?:n['’]t| not)|cannot|no|not|nothing)\b[^.!?]{0,60}?\b(?:know|information|mention(?:s|ed)?|"
-    r"contains?|specif(?:y|ied)|provided?|found|find|sources?|documents?|passages?)\b"
-    r"|\b(?:keine|nichts|nicht)\b[^.!?]{0,60}?\b(?:angaben?|informationen?|erwähnt|bekannt|hervor|gefunden|quellen?|dokumenten?|weiß)\b"
-    r"|\bweiß (?:ich |es )*nicht\b",
-    re.IGNORECASE,
-)
 _UNSEEN = "\u2060"
 """Neither a blank nor a letter."""
 _LEAD_IN = re.compile(r":[*_\s]*$")
@@ -84,13 +74,20 @@ def _sentence_of(mark: Span, blank: str, spans: Sequence[Span]) -> int:
 def _asserts(sentence: str) -> bool:
     """Whether a sentence says something that a source could bear out: no question, no lead-in, no refusal."""
     plain = sentence.strip()
-    if plain.endswith("?") or _LEAD_IN.search(plain) or _REFUSES.search(plain):
+    if plain.endswith("?") or _LEAD_IN.search(plain) or _is_refusal(plain):
         return False
     return _says(plain)
 
 
+def _is_refusal(sentence: str) -> bool:
+    """Whether a sentence says that the sources do not answer."""
+    return bool(lang.regex("model_output.refusal", question_language(sentence), flags=re.IGNORECASE).search(sentence))
+
+
 def _says(stretch: str, least: int = 1) -> bool:
-    content = [word for word in terms(stretch, question_language(stretch)) if word not in _INTRODUCES]
+    language = question_language(stretch)
+    introducing = lang.recognised_words("model_output.introducing", language)
+    content = [word for word in terms(stretch, language) if word not in introducing]
     return len(content) >= least or any(map(str.isdigit, stretch))
 
 

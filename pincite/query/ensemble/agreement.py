@@ -9,8 +9,8 @@ from pincite.core.query.hits import Hit
 from pincite.query.citations.claims import claims_of
 from pincite.query.citations.marks import normalise_marks
 from pincite.query.ground.support import SUPPORTED, contradiction, judge, plain, settled
-from pincite.text.figures import figures_in, unmatched
 from pincite.text.names import strangers
+from pincite.text.quantities import figures_in, unmatched
 from pincite.text.terms import question_language, terms
 
 SAME_WORDS = 0.6

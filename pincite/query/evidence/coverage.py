@@ -8,7 +8,8 @@ from pincite.core.query.hits import Evidence, Hit
 from pincite.core.query.plan import Entity, Plan
 from pincite.core.run import Run
 from pincite.query.rank.relevance import chunk_terms
-from pincite.text.terms import STOP_WORDS, question_language, stem, words
+from pincite.text import lang
+from pincite.text.terms import question_language, stem, stop_words, words
 
 LONGEST_RUN = 4
 """Words in a row that are one aspect at most."""
@@ -16,15 +17,6 @@ SHORTEST = 5
 """Letters of a word that may be a part of another: `Dach` of `Werkstattdach` is too short to tell."""
 
 _TOKEN = re.compile(r"[^\W_]+(?:[-.'’][^\W_]+)*")
-_ASKED_FOR = frozenset(
-    "year years number numbers amount kind kinds type types sort name names called call person place time times date day much many "
-    "long often far old happened happen mean means meaning tell please give list describe explain say says said "
-    "may might must shall should could would can cannot compare comparison summarise summarize summary show find "
-    "jahr jahre zahl anzahl art arten sorte name namen heißt heißen genannt nennt person ort zeit zeitpunkt datum tag viel viele vielen lange oft "
-    "weit alt passiert passierte geschah bedeutet nenne nennen beschreibe erkläre sag sagt steht bitte gibt "
-    "darf dürfen muss müssen soll sollen kann können könnte möchte vergleiche vergleich fasse zusammen zeige finde".split()
-)
-"""Words that say what kind of answer is wanted, not what it is about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +58,9 @@ def _runs(text: str, language: str) -> list[tuple[int, str]]:
 
 
 def _carries(word: str, language: str) -> bool:
+    """Whether a word says what a question is about, not what kind of answer it wants."""
     lower = word.lower()
-    return lower not in STOP_WORDS.get(language, frozenset()) and lower not in _ASKED_FOR
+    return lower not in stop_words(language) and lower not in lang.recognised_words("questions.asked_for", language)
 
 
 def _forms(text: str, own: str, languages: Sequence[str]) -> tuple[frozenset[str], ...]:

@@ -14,7 +14,7 @@ from pincite.models.calibration import LEXICAL_ONLY, known_calibration, learn_ca
 from pincite.query.citations.claims import Claim, claims_of
 from pincite.query.citations.marks import CitationMark, normalise_marks
 from pincite.query.ground.support import SUPPORTED, SupportVerdict, decide, judge, nearest, settled
-from pincite.text.dictionary import LANGUAGES, dictionary
+from pincite.text.dictionary import dictionary, languages
 
 TRIED = 3
 """Sources that a claim without a mark is compared with in full: those that share most words with it."""
@@ -87,7 +87,7 @@ async def check(
     cited = {n: [marks[m].source or 0 for m in claim.marks] for n, claim in enumerate(claims)}
     pairs = [(n, source) for n, named in cited.items() for source in _to_try(claims[n], named, sources)]
     judges = [source for n, source in pairs if not (copied and claims[n].marks)]
-    for language in {sources[source - 1].chunk.language for source in judges} & set(LANGUAGES):
+    for language in {sources[source - 1].chunk.language for source in judges} & set(languages()):
         await asyncio.to_thread(dictionary, language)
     verdicts = {
         (n, source): COPIED if copied and claims[n].marks else judge(claims[n].text, sources[source - 1].chunk)

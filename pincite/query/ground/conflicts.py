@@ -10,10 +10,10 @@ from pincite.core.query.answer import Citation, Conflict, Statement
 from pincite.core.query.hits import Hit, RetrievedChunk
 from pincite.query.ground.support import content, plain, said
 from pincite.query.rank.relevance import chunk_terms
-from pincite.text.dictionary import LANGUAGES
-from pincite.text.figures import figures_in, rival, unmatched
+from pincite.text.dictionary import languages
 from pincite.text.names import strangers, swapped, tokens_of
 from pincite.text.negation import opposed
+from pincite.text.quantities import figures_in, rival, unmatched
 from pincite.text.sentences import Span
 from pincite.text.terms import words
 
@@ -58,7 +58,7 @@ def _others(chunk: RetrievedChunk, span: Span, sources: Sequence[Hit]) -> Iterat
     """The sentences of other documents that say otherwise."""
     told = _text(chunk, span)
     wanted = frozenset(content(told, chunk.language))
-    if len(wanted) < SHARED or chunk.language not in LANGUAGES:
+    if len(wanted) < SHARED or chunk.language not in languages():
         return
     for number, hit in enumerate(sources, start=1):
         other = hit.chunk

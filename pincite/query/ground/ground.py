@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 
 from pincite.core.query.answer import Answer, Citation, Confidence, Conflict, Groundedness
-from pincite.core.query.fixed_answers import NO_ANSWER, NOTHING_ABOUT, NOTHING_ASKED, NOTHING_FOUND, quote_words
+from pincite.core.query.fixed_answers import NO_ANSWER
 from pincite.core.query.hits import Evidence, Hit, RetrievedChunk
 from pincite.core.query.plan import Plan
 from pincite.core.query.prompt import Draft, Prompt, Quote
@@ -20,6 +20,7 @@ from pincite.query.ground.confidence import Grounds, answered, calibrated, count
 from pincite.query.ground.conflicts import conflicts_among
 from pincite.query.ground.support import SUPPORTED, SupportVerdict
 from pincite.query.understand.small_talk import talk_language
+from pincite.text.fixed_answers import nothing_asked, nothing_found, quote_words
 from pincite.text.terms import question_language
 
 MOST_MISSING = 3
@@ -63,20 +64,14 @@ async def _resolve(sources: Sequence[Hit], draft: Draft, check: ClaimCheck) -> G
 
 async def no_answer(run: Run, plan: Plan, evidence: Evidence) -> Answer:
     """The answer when no passage is relevant: no model is asked."""
-    language = question_language(plan.text)
-    about = (
-        NOTHING_ABOUT[language].format(what=quote_words(evidence.missing[:MOST_MISSING], language))
-        if evidence.missing
-        else ""
-    )
-    text = f"{NOTHING_FOUND[language]} {about}".rstrip()
+    text = nothing_found(evidence.missing[:MOST_MISSING], question_language(plan.text))
     confidence = Confidence(0.0, "low", "no relevant passage was found")
     return build_answer(run, plan, evidence, _ungrounded(text), confidence, (), Draft(text, None, None))
 
 
 async def no_retrieval(run: Run, plan: Plan, draft: Draft | None) -> Answer:
     """An answer for which no document was looked into: the model's own words, or, without any, a sentence of ours."""
-    text = draft.text if draft else NOTHING_ASKED[talk_language(plan.text)]
+    text = draft.text if draft else nothing_asked(talk_language(plan.text))
     confidence = Confidence(0.0, "low", "no document was looked into")
     cut = incomplete(draft.finish_reason) if draft else None
     held_back = draft.warnings if draft else ()

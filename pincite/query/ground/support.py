@@ -11,13 +11,14 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from pincite.core.query.hits import RetrievedChunk
-from pincite.text.dictionary import LANGUAGES, dictionary
-from pincite.text.figures import Figure, figures_in, rival, unmatched
+from pincite.text import lang
+from pincite.text.dictionary import dictionary, languages
 from pincite.text.names import strangers, swapped
 from pincite.text.negation import opposed
+from pincite.text.quantities import Figure, figures_in, rival, unmatched
 from pincite.text.sentences import Span, sentences
 from pincite.text.terms import question_language, terms
-from pincite.text.units import SPELT, UNITS
+from pincite.text.units import number_words, units
 
 SUPPORTED = 0.5
 """A claim stands on a passage that supports it so far."""
@@ -73,7 +74,7 @@ WORDS_ALONE = Weights(-2.94, 7.8, 0.0, 0.96)
 
 def judge(claim: str, chunk: RetrievedChunk) -> SupportVerdict:
     """What rules say about a claim and a passage; `open` where the embedder should be asked as well."""
-    language = chunk.language if chunk.language in LANGUAGES else question_language(claim)
+    language = chunk.language if chunk.language in languages() else question_language(claim)
     start, end = align(claim, chunk)
     told = chunk.text[start:end]
     whole = _whole(chunk)
@@ -113,9 +114,9 @@ def _support(weights: Weights, verdict: SupportVerdict, claim: str, chunk: Retri
 
 def strange_nouns(claim: str, chunk: RetrievedChunk) -> float:
     """The share of a German claim's nouns that are nowhere in the passage."""
-    if chunk.language != "de":
+    if chunk.language not in lang.flagged("nouns_capitalised"):
         return 0.0
-    _, nouns = strangers(claim, _whole(chunk), "de", plain)
+    _, nouns = strangers(claim, _whole(chunk), chunk.language, plain)
     capitals = sum(word[0].isupper() for word in claim.split()[1:] if word)
     return min(1.0, len(nouns) / capitals) if capitals else 0.0
 
@@ -238,7 +239,8 @@ def _shared(claim: str, told: str, whole: str, language: str) -> float:
 def content(claim: str, language: str) -> list[str]:
     """The words of a claim but for its numbers, which are compared as such."""
     words = dict.fromkeys(terms(claim, language))
-    return [word for word in words if not any(map(str.isdigit, word)) and word not in SPELT and word not in UNITS]
+    amounts = number_words(language).keys() | units(language).keys()
+    return [word for word in words if not any(map(str.isdigit, word)) and word not in amounts]
 
 
 @lru_cache(maxsize=256)
@@ -264,4 +266,4 @@ def _context(chunk: RetrievedChunk) -> str:
 
 def plain(word: str, language: str) -> bool:
     """Whether a dictionary knows a word."""
-    return language in LANGUAGES and word in dictionary(language)
+    return language in languages() and word in dictionary(language)

@@ -15,6 +15,7 @@ from pincite.errors import ProviderError
 from pincite.query.prompt.helper_call import Bounds, complete, render_prompt
 from pincite.query.understand.decompose import parts_of
 from pincite.query.understand.understand import searching
+from pincite.text import lang
 
 VARIATIONS = 3
 ABSTRACT = 5
@@ -24,16 +25,17 @@ LINES = Bounds(seconds=20.0, tokens=200, characters=1200)
 PASSAGE = Bounds(seconds=20.0, tokens=200, characters=1500)
 LONGEST_LINE = 300
 
-_LEAD = re.compile(
-    r"^\W*(?:\d{1,2}\s*[.):]|[-*•–]|(?:more general question|general question|other words|question|passage|frage|variation)\s*\d*\s*:)\s*",
-    re.IGNORECASE,
-)
-_TALK = re.compile(
-    r"\bas an ai\b|\bi (?:don't|do not) know\b|\bno sources?\b|\bich weiß (?:es )?nicht\b|\bkeine quellen?\b|\bi(?:'m| am) (?:sorry|unable)|\bi (?:cannot|can't)\b|\bhere (?:is|are)\b|^\W*sure\b|</?think|\bes tut mir leid\b|"
-    r"\bhier (?:ist|sind)\b|\[source|^\W*(?:gerne|natürlich)\b",
-    re.IGNORECASE,
-)
+_LEAD = r"^\W*(?:\d{1,2}\s*[.):]|[-*•–]|%s\s*\d*\s*:)\s*"
+_TALK = r"%s|</?think|\[source"
 """What a model says about its task instead of doing it."""
+
+
+def _without_label(text: str) -> str:
+    return lang.regex("model_output.query_labels", template=_LEAD, flags=re.IGNORECASE).sub("", text)
+
+
+def _is_talk(text: str) -> bool:
+    return bool(lang.regex("model_output.query_talk", template=_TALK, flags=re.IGNORECASE).search(text))
 
 
 Call = Callable[[Run, Plan], Awaitable[Sequence[str]]]
@@ -84,7 +86,7 @@ async def step_back(run: Run, plan: Plan) -> Sequence[str]:
 async def hyde(run: Run, plan: Plan) -> Sequence[str]:
     """What a passage that answers the question might say, by the model."""
     passage = " ".join((await _ask(run, plan, "expand/hyde", PASSAGE)).split())
-    return [] if _TALK.search(passage) or not passage else [_LEAD.sub("", passage)]
+    return [] if _is_talk(passage) or not passage else [_without_label(passage)]
 
 
 async def _ask(run: Run, plan: Plan, name: str, bounds: Bounds) -> str:
@@ -97,8 +99,8 @@ async def _ask(run: Run, plan: Plan, name: str, bounds: Bounds) -> str:
 def lines(text: str) -> Iterator[str]:
     """What a model wrote as lines that can be searched for: without numbers, bullets, quotes and talk."""
     for line in text.splitlines():
-        bare = " ".join(_LEAD.sub("", line).split()).strip("\"'„“”«»`* ")
-        if 2 < len(bare) <= LONGEST_LINE and not _TALK.search(bare) and any(map(str.isalnum, bare)):
+        bare = " ".join(_without_label(line).split()).strip("\"'„“”«»`* ")
+        if 2 < len(bare) <= LONGEST_LINE and not _is_talk(bare) and any(map(str.isalnum, bare)):
             yield bare
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from pincite.core.query.hits import Hit, Scale, ScoreContribution
-from pincite.text.terms import STOP_WORDS
+from pincite.text import lang
 
 NAMING = 3
 """So many of the best passages are read for names."""
@@ -25,7 +25,6 @@ _GAP = 3
 
 _WORD = re.compile(r"[^\W_]+")
 _BRACKETS = re.compile(r"\s*\([^()]*\)\s*$")
-_STOP = frozenset().union(*STOP_WORDS.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +77,7 @@ def names_in(text: str) -> Iterator[str]:
         for word, begin, end in words[first : first + _WORDS]:
             if begin - reached > _GAP:
                 break
-            meant = meant or word.lower() not in _STOP
+            meant = meant or word.lower() not in lang.recognised_words("terms.stop_words")
             reached = end
             if meant and end - start >= _SHORTEST:
                 name = text[start:end]

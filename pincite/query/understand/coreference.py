@@ -5,50 +5,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pincite.core.query.question import Exchange
-from pincite.query.understand.followup import BARE, FINITE, pointer
+from pincite.query.understand.followup import is_bare, is_sentence, pointer
 from pincite.query.understand.noun_phrases import Phrase, noun_phrases
-from pincite.text.terms import STOP_WORDS, question_language, terms
+from pincite.text import lang
+from pincite.text.terms import question_language, terms
 
 LONG = 200
 """A question of so many characters is not carried on with all that was put beside it."""
-
-_ARTICLE = {
-    "er": "der", "sie": "die", "es": "das", "ihn": "den", "ihm": "dem", "ihnen": "den", "ihr": "der",
-}  # fmt: skip
-"""German: the article that agrees with a pronoun."""
-_MASCULINE, _NEUTER, _FEMININE = "masculine", "neuter", "feminine"
-_GENDER = {
-    "er": (_MASCULINE,), "ihn": (_MASCULINE,), "ihm": (_MASCULINE, _NEUTER), "es": (_NEUTER,), "sie": (_FEMININE,),
-    "ihr": (_FEMININE,), "ihnen": (_FEMININE,),
-}  # fmt: skip
-"""German: what a pronoun may stand for; plurals have the feminine's articles."""
-_DATIVE = frozenset("mit von zu bei nach aus seit in an auf über unter vor hinter neben zwischen ab".split())
-_WITH_PREPOSITION = re.compile(
-    r"(?:da|hier)r?(an|auf|aus|bei|durch|für|gegen|hinter|in|mit|nach|neben|über|um|unter|von|vor|zu)"
-)
-_PERSONAL = frozenset("he him his she her hers".split())
-_MAYBE_PERSONAL = frozenset("er sie ihn ihm ihr".split())
-_POSSESSIVE = {"its": "'s", "their": "'s", "his": "'s", "her": "'s"}
-_WHOLE = frozenset("that this das dies".split())
-_PLACES = frozenset("there here dort dorthin da same such both others another one ones former latter".split())
-_OPENING = re.compile(
-    r"^\W*+(?:(?:and|but|or|then|what|how)\s+)*(?:about|and|but|or|then)\s+|^\W*+(?:und|aber|oder|dann)?\s*(?:was ist mit|"
-    r"wie (?:sieht|steht|ist) es (?:mit|bei|in)|und|aber|oder|dann)\s+",
-    re.IGNORECASE,
-)  # fmt: skip
-_PREPOSITION = re.compile(
-    r"^(in|on|at|for|from|with|without|to|during|after|before|by|under|over|im|in|am|an|auf|bei|beim|für|mit|ohne|nach|vor|von|"
-    r"vom|zum|zur|während|unter|über|aus|seit|bis)\s+\S",
-    re.IGNORECASE,
-)  # fmt: skip
 _BESIDE = re.compile(r" \([^()]*\)")
-_NAME = re.compile(r"(?<![\w'’-])[A-ZÄÖÜ][\w'’-]++(?: (?:von|van|de|[A-Z]\.))*(?: [A-ZÄÖÜ][\w'’-]++)+")
-_ASKS_WHO = re.compile(r"^\W*(?:who|whose|whom|wer|wem|wen|wessen)\b", re.IGNORECASE)
-
-
+_NAME = r"(?<![\w'’-])[A-ZÄÖÜ][\w'’-]++(?: %s)*(?: [A-ZÄÖÜ][\w'’-]++)+"
 _IS_NAME = re.compile(r"[A-Z][\w'’-]++(?: [A-Z][\w'’-]++)*")
 _IN_NAME = re.compile(r"(?<= )[A-Z][\w'’-]++(?: [A-Z][\w'’-]++)*")
-_OF = re.compile(r".* of (?:(the|my|our|your) )?(.*)")
 
 
 def standalone(text: str, conversation: Sequence[Exchange]) -> str:
@@ -56,12 +23,12 @@ def standalone(text: str, conversation: Sequence[Exchange]) -> str:
     text = " ".join(text.split())
     language = question_language(text if terms(text, "en") else conversation[-1].standalone)
     before = " ".join(conversation[-1].standalone.split())
-    if BARE.match(text):
+    if is_bare(text, language):
         return f"{_plain(before)} {text}"
-    rest = _OPENING.sub("", text)
+    rest = lang.regex("followup.opening", language, r"^\W*+%s", re.IGNORECASE).sub("", text)
     if (
         rest != text
-        and not FINITE[language].search(rest)
+        and not is_sentence(rest, language)
         and not pointer(rest, language)
         and len(terms(rest, language)) <= 3
     ):
@@ -79,7 +46,7 @@ def _plain(before: str) -> str:
 
 def _varied(before: str, part: str, language: str) -> str:
     """The question before, asked about something else: `And in summer?`, `And the canteen?`"""
-    if preposition := _PREPOSITION.match(part):
+    if preposition := lang.regex("followup.prepositions", language, r"^(%s)\s+\S", re.IGNORECASE).match(part):
         same = re.compile(rf"\b{preposition[1]}\s+\Z", re.IGNORECASE)
         for phrase in reversed(noun_phrases(before, language)):
             end = max(0, phrase.start - len(phrase.determiner) - bool(phrase.determiner))
@@ -109,31 +76,44 @@ def _resolved(text: str, found: re.Match[str], conversation: Sequence[Exchange],
     start, end = found.end() - len(word), found.end()
     noun = re.match(r"\s+([^\W\d_][\w-]*)", text[end:])
     named = noun and noun_phrases(noun[1], language)
-    if word in _WHOLE and not named:  # `Does that hold for guests?` points at all that was asked
+    if (
+        word in lang.recognised_words("followup.whole", language) and not named
+    ):  # `Does that hold for guests?` points at all that was asked
         return _beside(text, _plain(conversation[-1].standalone).rstrip("?!. "))
     topic = _antecedent(word, conversation, language)
     if topic is None:
         return text
-    if noun and named and (word.startswith(("dies", "jene", "solch")) or word in ("this", "these", "those", "that")):
+    if noun and named and _is_determining(word, language):
         if noun[1].lower() in topic.text.lower():  # `this mission`, and the mission was named
             return f"{text[:start]}{topic.whole}{text[end + noun.end() :]}"
         return _beside(text, topic.whole)
-    if word in _PLACES or word.startswith(("letzter", "erster", "beide", "ders", "dies", "dass")):
+    if word in lang.recognised_words("followup.places", language) or word.startswith(
+        tuple(lang.recognised_words("followup.several", language))
+    ):
         return _beside(text, topic.whole)
-    if language == "de":
-        return _resolved_german(text, word, start, end, topic)
-    if word in _POSSESSIVE and noun:
-        return f"{text[:start]}{_cased(topic.whole, start)}{_POSSESSIVE[word]}{text[end:]}"
+    if lang.mapping("followup.genders", language):
+        return _resolved_inflected(text, word, start, end, topic, language)
+    if word in lang.words("followup.possessive", language) and noun:
+        return f"{text[:start]}{_cased(topic.whole, start)}'s{text[end:]}"
     return f"{text[:start]}{_cased(topic.whole, start)}{text[end:]}"
 
 
-def _resolved_german(text: str, word: str, start: int, end: int, topic: Phrase) -> str:
-    if part := _WITH_PREPOSITION.fullmatch(word):
+def _is_determining(word: str, language: str) -> bool:
+    """Whether a word says which one of several things is meant: `this`, `those`."""
+    stems = tuple(lang.recognised_words("followup.determining_stems", language))
+    return word.startswith(stems) or word in lang.recognised_words("followup.determining", language)
+
+
+def _resolved_inflected(text: str, word: str, start: int, end: int, topic: Phrase, language: str) -> str:
+    """The text with the pronoun replaced, in a language whose articles agree with their nouns."""
+    articles = lang.mapping("followup.articles_of", language)
+    if part := lang.own_regex("followup.with_preposition", language).fullmatch(word):
         return f"{text[:start]}{_cased(part[1], start)} {topic.whole}{text[end:]}"
-    if word in _ARTICLE and not (word == "ihr" and re.match(r"\s+[A-ZÄÖÜ]", text[end:])):
-        new = f"{_ARTICLE[word]} {topic.text}" if topic.determiner else topic.text
+    possessive = word in lang.words("followup.maybe_possessive", language) and re.match(r"\s+[A-ZÄÖÜ]", text[end:])
+    if word in articles and not possessive:
+        new = f"{articles[word]} {topic.text}" if topic.determiner else topic.text
         return f"{text[:start]}{_cased(new, start)}{text[end:]}"
-    if word in ("das", "die", "der", "den", "dem"):
+    if word in lang.words("followup.articles", language):
         return f"{text[:start]}{_cased(topic.whole, start)}{text[end:]}"
     return _beside(text, topic.whole)
 
@@ -155,28 +135,34 @@ def _antecedent(word: str, conversation: Sequence[Exchange], language: str) -> P
     """What a word points at: the nearest phrase that agrees with it, else the nearest; for a person a name in an answer."""
     nearest: Phrase | None = None
     for turn in reversed(conversation):
-        asks_who = word in _MAYBE_PERSONAL and nearest is None and _ASKS_WHO.match(turn.standalone)
-        if (word in _PERSONAL or asks_who) and (name := _name_in(turn.answer, turn.standalone)):
+        who = lang.regex("followup.asks_who", language, r"^\W*%s\b", re.IGNORECASE)
+        maybe = word in lang.recognised_words("followup.maybe_personal", language)
+        asks_who = maybe and nearest is None and who.match(turn.standalone)
+        personal = word in lang.recognised_words("followup.personal", language)
+        if (personal or asks_who) and (name := _name_in(turn.answer, turn.standalone, language)):
             return Phrase(name, "", 0, 0, True)
         phrases = noun_phrases(turn.standalone, language)
         if fitting := _agreeing(word, phrases, language):
-            return _owner(_foremost(word, fitting)) if word in ("it", "its") else _foremost(word, fitting)
+            foremost = _foremost(word, fitting)
+            return _owner(foremost, language) if word in lang.words("followup.neuter", language) else foremost
         nearest = nearest or (_foremost(word, phrases) if phrases else None)
     return nearest
 
 
-def _owner(phrase: Phrase) -> Phrase:
+def _owner(phrase: Phrase, language: str) -> Phrase:
     """`the rent of the Basel office`: what bears the name is what goes on being talked about."""
-    if (parts := _OF.fullmatch(phrase.text)) and phrase.named and any(map(str.isupper, parts[2])):
-        return replace(phrase, text=parts[2], determiner=parts[1] or "")
+    parts = lang.own_regex("followup.owner", language).fullmatch(phrase.text)
+    if parts and phrase.named and any(map(str.isupper, parts["owner"])):
+        return replace(phrase, text=parts["owner"], determiner=parts["article"] or "")
     return phrase
 
 
-def _name_in(answer: str, question: str) -> str:
+def _name_in(answer: str, question: str, language: str) -> str:
     """The first name of several words in an answer that the question does not hold."""
-    for match in _NAME.finditer(answer):
+    stop = lang.recognised_words("terms.stop_words", language)
+    for match in lang.regex("followup.name_joints", language, _NAME).finditer(answer):
         words = match[0].split()
-        while words and words[0].lower() in STOP_WORDS["en"] | STOP_WORDS["de"]:
+        while words and words[0].lower() in stop:
             words.pop(0)
         if len(words) > 1 and " ".join(words).lower() not in question.lower():
             return " ".join(words)
@@ -185,11 +171,12 @@ def _name_in(answer: str, question: str) -> str:
 
 def _agreeing(word: str, phrases: Sequence[Phrase], language: str) -> list[Phrase]:
     """The phrases that agree with a word in gender and number as far as one can see."""
-    if language == "de" and word in _GENDER:
-        return [phrase for phrase in phrases if set(_genders(phrase)) & set(_GENDER[word])]
-    if word in ("they", "them", "their", "these", "those"):
+    genders = lang.mapping("followup.genders", language).get(word, "").split()
+    if genders:
+        return [phrase for phrase in phrases if set(_genders(phrase, language)) & set(genders)]
+    if word in lang.recognised_words("followup.plural", language):
         return [phrase for phrase in phrases if phrase.text.endswith("s")] or list(phrases)
-    if word in ("it", "its"):
+    if word in lang.recognised_words("followup.neuter", language):
         return [phrase for phrase in phrases if not phrase.text.endswith("s") or phrase.named] or list(phrases)
     return list(phrases)
 
@@ -200,15 +187,8 @@ def _foremost(word: str, phrases: Sequence[Phrase]) -> Phrase:
     return next((phrase for phrase in phrases if phrase.named), next(determined, phrases[0]))
 
 
-def _genders(phrase: Phrase) -> tuple[str, ...]:
-    """German: what a phrase can be by its article; `der` is the feminine's only after a preposition or a noun."""
-    article, before = phrase.determiner.lower(), phrase.before
-    if article in ("der", "einer", "dieser", "unserer", "meiner"):
-        return (_FEMININE,) if before in _DATIVE else (_MASCULINE,)
-    if article in ("den", "einen", "diesen", "unseren", "meinen"):
-        return (_FEMININE,) if before in _DATIVE else (_MASCULINE,)
-    if article in ("die", "eine", "diese", "unsere", "meine", ""):
-        return (_FEMININE,)
-    if article in ("das", "dieses"):
-        return (_NEUTER,)
-    return (_MASCULINE, _NEUTER)
+def _genders(phrase: Phrase, language: str) -> list[str]:
+    """What a phrase can be by its article; German `der` is the feminine's only after a preposition with the dative."""
+    listed = lang.mapping("followup.article_genders", language).get(phrase.determiner.lower(), "masculine neuter")
+    plain, _, dative = listed.partition("|")
+    return (dative if dative and phrase.before in lang.words("followup.dative", language) else plain).split()

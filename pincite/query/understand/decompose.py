@@ -2,40 +2,37 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import pairwise
 
 from pincite.core.query.plan import Entity, QuestionAnalysis
 from pincite.query.understand.noun_phrases import noun_phrases
+from pincite.text import lang
 from pincite.text.terms import question_language, terms
 
 MOST = 3
 """Parts that are searched for."""
 
-_ASKING = (
-    r"(?:who|whom|whose|what|when|where|why|how|which|is|are|was|were|does|did|do|can|"
-    r"wer|wen|wem|was|wann|wo|wohin|woher|warum|wieso|weshalb|wie|welche[rsnm]?|ist|sind|war|hat|gibt|kann|darf|muss)"
-)
-_APART = re.compile(
-    rf"[?;]\s+|\.\s+(?=[A-ZÄÖÜ])|,?\s+(?:and|und|or|oder|sowie|as well as)\s+(?={_ASKING}\b)|,\s+(?={_ASKING}\b)",
-    re.IGNORECASE,
-)
-_JOINT = r"(?:and|und|or|oder|vs\.?|versus|with|mit|sowie|than|als)"
-_JOINED = re.compile(rf"^\W*(?:{_JOINT}|,)\W*$", re.IGNORECASE)
 _QUOTE = "[\"'„“”»«`]?"
-_POINTS = re.compile(
-    r"\b(?:it|its|they|them|their|he|him|his|she|her|er|sie|es|ihn|ihm|ihr|ihre[nrs]?|sein|seine[nrs]?|dies\w*)\b",
-    re.IGNORECASE,
-)
+
+
+@cache
+def _apart(language: str) -> re.Pattern[str]:
+    """Where one part of a question ends and the next begins."""
+    opening, joint = (lang.alternatives(f"questions.{key}", language) for key in ("part_openers", "part_joints"))
+    return re.compile(
+        rf"[?;]\s+|\.\s+(?=[A-ZÄÖÜ])|,?\s+(?:{joint})\s+(?=(?:{opening})\b)|,\s+(?=(?:{opening})\b)", re.IGNORECASE
+    )
 
 
 def parts_of(text: str, reading: QuestionAnalysis) -> tuple[str, ...]:
     """The parts of a question, each to be searched by itself; none where it is one thing."""
     text = " ".join(text.split())  # patterns of blanks take their time over many of them
     language = question_language(text)
-    asked = [part.strip(" ,;?") for part in _APART.split(text)]
+    asked = [part.strip(" ,;?") for part in _apart(language).split(text)]
     found = _whole([part for part in asked if terms(part, language)], language)
     if len(found) < 2:
-        found = list(_one_by_one(text, _joined(text, reading.entities)))
+        found = list(_one_by_one(text, _joined(text, reading.entities, language), language))
     distinct = tuple(dict.fromkeys(part for part in found if part != text.strip(" ,;?")))
     return distinct[:MOST] if len(distinct) > 1 else ()
 
@@ -44,36 +41,39 @@ def _whole(parts: Sequence[str], language: str) -> list[str]:
     """Parts that point at the first with a pronoun also say what that is about."""
     about = noun_phrases(parts[0], language) if parts else []
     lead = about[0].text if about else ""
-    whole = [f"{part} ({lead})" if lead and _POINTS.search(part) else part for part in parts[1:]]
+    points = lang.regex("questions.pronouns", language, r"\b%s\b", re.IGNORECASE)
+    whole = [f"{part} ({lead})" if lead and points.search(part) else part for part in parts[1:]]
     return [*parts[:1], *(part for part in whole if len(terms(part, language)) > 1)]
 
 
-def _joined(text: str, entities: Sequence[Entity]) -> list[Entity]:
+def _joined(text: str, entities: Sequence[Entity], language: str) -> list[Entity]:
     """The entities that stand beside each other, as in `A and B` or `A, B or C`."""
     places = [(text.find(entity.text), entity) for entity in entities if entity.kind in ("name", "quoted", "code")]
     places = sorted((place for place in places if place[0] >= 0), key=lambda place: place[0])
+    joint = lang.regex("questions.entity_joints", language, r"^\W*(?:%s|,)\W*$", re.IGNORECASE)
     found: list[Entity] = []
     for (start, one), (after, other) in pairwise(places):
-        if _JOINED.match(text[start + len(one.text) : after].strip("\"'„“”»«`") or " "):
+        if joint.match(text[start + len(one.text) : after].strip("\"'„“”»«`") or " "):
             found.extend(entity for entity in (one, other) if entity not in found)
     return found
 
 
-def _one_by_one(text: str, entities: Sequence[Entity]) -> Iterator[str]:
+def _one_by_one(text: str, entities: Sequence[Entity], language: str) -> Iterator[str]:
     """The question about each of the entities alone."""
     for entity in entities:
         alone = text
         for other in entities:
             if other != entity:
-                alone = _without(alone, re.escape(other.text))
+                alone = _without(alone, re.escape(other.text), language)
         yield " ".join(alone.split()).strip(" ,;?")
 
 
-def _without(text: str, name: str) -> str:
+def _without(text: str, name: str, language: str) -> str:
     """A question without one of the things it asks about, and without what joined it to the next or the one before."""
+    joint = f"(?:{lang.alternatives('questions.entity_joints', language)})"
     for form in (
-        rf"{_QUOTE}{name}{_QUOTE}\s*(?:,\s*)?(?:{_JOINT}\s+|(?<=,)\s*)",
-        rf",?\s*(?:{_JOINT}\s+)?{_QUOTE}{name}{_QUOTE}",
+        rf"{_QUOTE}{name}{_QUOTE}\s*(?:,\s*)?(?:{joint}\s+|(?<=,)\s*)",
+        rf",?\s*(?:{joint}\s+)?{_QUOTE}{name}{_QUOTE}",
     ):
         text, times = re.subn(form, "", text, count=1, flags=re.IGNORECASE)
         if times:

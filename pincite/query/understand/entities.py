@@ -2,75 +2,54 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 
 from pincite.core.query.plan import Entity, EntityKind
-from pincite.text.terms import STOP_WORDS, question_language
+from pincite.text import lang
+from pincite.text.quantities import any_of, months_of
+from pincite.text.terms import question_language, stop_words
 
 MOST = 20
 """Entities that are told of one question."""
 
-_MONTH = (
-    r"(?:jan(?:uary|uar)?|feb(?:ruary|ruar)?|mar(?:ch)?|märz|apr(?:il)?|may|mai|june?|juni|july?|juli|aug(?:ust)?|"
-    r"sep(?:tember)?|oct(?:ober)?|okt(?:ober)?|nov(?:ember)?|dec(?:ember)?|dez(?:ember)?)"
+_QUOTED = re.compile(r"[\"„“»«]([^\"„“”»«]{2,200})[\"“”»«]|(?<!\w)'([^']{2,200})'(?!\w)|`([^`]{2,200})`")
+_CODE = re.compile(
+    r"(?<![\w/])(?=[\w./:#-]*\d)(?=[\w./:#-]*[A-Za-z])[A-Za-z0-9][\w./:#-]{1,60}\b|\b[A-Z]{2,6}-\d+\b|"
+    r"\b(?:\w+\.)*\w+(?:_\w+)+\b|\b[\w-]+(?:\.[\w-]+){1,5}\(\)|"
+    r"\b\w+\.(?:py|md|txt|pdf|json|toml|ya?ml|csv|docx?|xlsx?|js|ts|sql|html)\b|(?<!\w)--[\w-]{2,}"
 )
-_KINDS: Mapping[EntityKind, re.Pattern[str]] = {
-    "quoted": re.compile(r"[\"„“»«]([^\"„“”»«]{2,200})[\"“”»«]|(?<!\w)'([^']{2,200})'(?!\w)|`([^`]{2,200})`"),
-    "date": re.compile(
-        rf"\b\d{{4}}-\d{{2}}-\d{{2}}\b|\b\d{{1,2}}\.\s?\d{{1,2}}\.(?:\s?\d{{2,4}})?(?!\d)|\b\d{{1,2}}/\d{{1,2}}/\d{{2,4}}\b|"
-        rf"\b\d{{1,2}}(?:st|nd|rd|th|\.)?\s{_MONTH}\b(?:\s\d{{4}})?|\b{_MONTH}\s\d{{1,4}}(?:st|nd|rd|th)?\b(?:,?\s\d{{4}})?|"
-        rf"\b(?:1[5-9]|20)\d{{2}}\b(?![-.,]?\d|\w|%|\s?(?:euros?|eur|usd|dollars?|m|km|kg|€|\$)\b)",
+_NUMBER = re.compile(r"(?<![\w.,-])\d+(?:[.,]\d+)*\s?(?:%|€|\$|°C|°)?(?![\w.,]*\w)")
+
+
+@cache
+def _kinds(language: str) -> Mapping[EntityKind, re.Pattern[str]]:
+    """The patterns in the order they are searched for; a span belongs to the first kind that matches."""
+    month = any_of(name for one in lang.recognised(language) for name in months_of(one))
+    suffixes = lang.alternatives("dates.ordinal_suffixes", language)
+    date = re.compile(
+        r"\b\d{4}-\d{2}-\d{2}\b|\b\d{1,2}\.\s?\d{1,2}\.(?:\s?\d{2,4})?(?!\d)|\b\d{1,2}/\d{1,2}/\d{2,4}\b|"
+        rf"\b\d{{1,2}}(?:{suffixes}|\.)?\s{month}\b(?:\s\d{{4}})?|"
+        rf"\b{month}\s\d{{1,4}}(?:{suffixes})?\b(?:,?\s\d{{4}})?|"
+        r"\b(?:1[5-9]|20)\d{2}\b(?![-.,]?\d|\w|%|\s?(?:euros?|eur|usd|dollars?|m|km|kg|€|\$)\b)",
         re.IGNORECASE,
-    ),
-    "code": re.compile(
-        r"(?<![\w/])(?=[\w./:#-]*\d)(?=[\w./:#-]*[A-Za-z])[A-Za-z0-9][\w./:#-]{1,60}\b|\b[A-Z]{2,6}-\d+\b|\b(?:\w+\.)*\w+(?:_\w+)+\b|"
-        r"\b[\w-]+(?:\.[\w-]+){1,5}\(\)|\b\w+\.(?:py|md|txt|pdf|json|toml|ya?ml|csv|docx?|xlsx?|js|ts|sql|html)\b|(?<!\w)--[\w-]{2,}"
-    ),
-    "number": re.compile(r"(?<![\w.,-])\d+(?:[.,]\d+)*\s?(?:%|€|\$|°C|°)?(?![\w.,]*\w)"),
-}  # fmt: skip
-"""In the order they are looked for; what one has taken is not another's."""
+    )
+    return {"quoted": _QUOTED, "date": date, "code": _CODE, "number": _NUMBER}
+
 
 _TELLING = re.compile(r"[\d_\"'„“»«`./-]")
 """Without any of these there is nothing but names."""
 
-_CAPITAL = re.compile(r"[^\W\d_a-zäöüß][\w'’&-]*(?:\.(?=[^\W\d_]))?[\w'’&-]*")
+_CAPITAL = re.compile(r"[^\W\d_a-zß-öø-ÿœ][\w'’&-]*(?:\.(?=[^\W\d_]))?[\w'’&-]*")
 _NAME_JOINS = r"(?:\s+(?:of|the|de|van|von|&|du|la|le)){0,2}\s+"
 _NAME = re.compile(rf"{_CAPITAL.pattern}(?:(?:\s+|{_NAME_JOINS}){_CAPITAL.pattern})*")
-_OPENERS = frozenset(
-    "wie was wer wen wem wessen wo wann warum wieso weshalb welche welcher welches welchen welchem womit wofür gibt gilt kann "
-    "darf hat haben ist sind nenne liste erkläre beschreibe fasse vergleiche zeige bitte gib worum wohin woher bis seit ab "
-    "what who whom whose when where why how which list name compare explain describe summarise summarize give show tell please "
-    "does did is are was were can could should may must will would has have find enumerate discuss analyse analyze evaluate "
-    "define according during before after since until if and or but the hello thanks".split()
-)
-"""Words that open a sentence with a capital letter and name nothing."""
-
-_MEASURES = frozenset(
-    "Sekunden Minuten Stunden Tage Tagen Wochen Monate Monaten Jahre Jahren Euro Prozent Meter Liter Grad".split()
-)
-"""German nouns that are followed by what they measure."""
 _MIXED = re.compile(r"\w[A-ZÄÖÜ]")
-
-_STEPS = {
-    "en": re.compile(
-        r"\bwhose\b|\b(?:of|by|in|at|from|with|to|for) (?:the|a|an) (?:[\w'-]+ ){1,4}(?:that|which|who|where|of)\b|"
-        r"\bthe [\w-]+ (?:of|by|in|from) (?:[\w-]+ ){1,4}(?:that|which|who|where)\b|"
-        r"\bthe [\w-]+ (?:who|that|which|where) (?:[\w-]+ ){3}|"
-        r"['’]s \w+(?: \w+)?['’]s\b|\bboth (?:[\w-]+ ){1,6}and\b"
-    ),
-    "de": re.compile(
-        r",\s?(?:(?:in|an|für|mit|von|bei) )?(?:der|die|das|dem|den|wo) [^?,]{5,}"
-        r"\b(?:hat|habe|haben|ist|sind|war|waren|w[iu]rde?n?|w[ei]rden|kann|können|\w{2,}t|\w{3,}te|\w{3,}ten)(?=\s*(?:[,?.!]|$))|"
-        r"\b(?:dessen|deren)\b|\b(?:des|eines|einer) [\w-]+ (?:de[sr]|eines|einer|von) \w+|\bsowohl (?:[\w-]+ ){1,6}als auch\b"
-    ),
-}
-"""What is asked about something that has to be found first: `the director of the film that …`."""
 
 
 def entities_in(text: str) -> tuple[Entity, ...]:
     """The entities of a question in the order they stand, each once."""
     found: dict[int, Entity] = {}
     left, plain = text, not _TELLING.search(text)
-    for kind, pattern in () if plain else _KINDS.items():
+    for kind, pattern in () if plain else _kinds(question_language(text)).items():
         for match in list(pattern.finditer(left)):
             words = next((group for group in match.groups() if group), match.group())
             found[match.start()] = Entity(words.strip(), kind)
@@ -80,22 +59,37 @@ def entities_in(text: str) -> tuple[Entity, ...]:
     return tuple(ordered)[:MOST]
 
 
+@cache
+def _no_names(language: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Words that open a sentence with a capital letter, and other words with one, that name nothing."""
+    stop = lang.recognised_words("terms.stop_words", language)
+    return (
+        lang.recognised_words("questions.openers", language) | stop,
+        lang.recognised_words("questions.no_names", language) | stop_words(lang.FALLBACK),
+    )
+
+
 def _names(text: str) -> Iterator[tuple[int, Entity]]:
     """Words with a capital that nothing but a name explains: in German, where nouns have them, two in a row or mixed case."""
-    german = question_language(text) == "de"
+    language = question_language(text)
+    capitals = language in lang.flagged("nouns_capitalised")
+    openers, no_names = _no_names(language)
+    measuring = lang.words("questions.measuring", language)
     for match in _NAME.finditer(text):
         start, name = match.start(), match.group()
         first, _, rest = name.partition(" ")
         opens = not text[:start].strip(" \t\"'„“»«¿¡(-") or text[:start].rstrip().endswith((".", "!", "?", ":"))
-        if opens and (first.lower() in _OPENERS or first.lower() in STOP_WORDS["en"] | STOP_WORDS["de"] or not rest):
+        if opens and (first.lower() in openers or not rest):
             start, name = start + len(first) + 1, rest
         words = name.split()
-        if not words or (len(words) == 1 and words[0].lower() in STOP_WORDS["en"] | {"i", "i'm", "sie", "ihr"}):
+        if not words or (len(words) == 1 and words[0].lower() in no_names):
             continue
-        if not german or (len(words) > 1 and words[0] not in _MEASURES) or _MIXED.search(name):
+        if not any(map(str.isupper, name)):
+            continue
+        if not capitals or (len(words) > 1 and words[0] not in measuring) or _MIXED.search(name):
             yield start, Entity(name, "name")
 
 
 def is_multi_hop(text: str) -> bool:
     """Whether something has to be found before what is asked about it can be."""
-    return bool(_STEPS[question_language(text)].search(text.lower()))
+    return bool(lang.own_regex("questions.multi_hop", question_language(text)).search(text.lower()))

@@ -1,11 +1,12 @@
-"""Which questions lean on what was said before: German and English."""
+"""Which questions lean on what was said before."""
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from pincite.core.query.question import Exchange
 from pincite.query.understand.noun_phrases import noun_phrases
+from pincite.text import lang
 from pincite.text.terms import question_language, terms
 
 INNER = 3
@@ -15,74 +16,25 @@ FRAGMENT = 2
 POOR = 1
 """So does a whole question with so few of them: `What are the benefits?`"""
 
-REFERS = {
-    "en": re.compile(
-        r"\b(it|its|they|them|their|theirs|he|him|his|she|hers?|these|those|this|both|others|another|(?<!every )(?<!any )ones?(?=\s*[?.!]*$)|(?<=which )one|former|latter|"
-        r"(?<!so )such|there(?=\s*[?.!]*$)|here(?=\s*[?.!]*$)|the same(?! \w+ as\b| as\b)|"
-        r"(?:(?:is|was|does|did|do|can|could|will|would|should|about|of|for|with|like|to|in|on|from|by|at|why|how|than|and|"
-        r"before|after|doing|mean)\s+|^\W*)that(?!\s+(?:the|a|an|i|we|you|my|our)\b))\b",
-        re.IGNORECASE,
-    ),
-    "de": re.compile(
-        r"\b(er|sie|es|ihm|ihn|ihnen|(?:ihr|sein)(?:e[mnrs]?)?|dessen|deren|denen|(?i:dies(?:e[mnrs]?)?|jene[mnrs]?|solche[mnrs]?|"
-        r"derselbe|dieselbe|dasselbe|beide[mnrs]?|letztere[mnrs]?|erstere[mnrs]?|dort(?:hin)?|"
-        r"(?:da|hier)(?:r?an|r?auf|r?aus|bei|durch|für|gegen|hinter|r?in|mit|nach|neben|r?über|r?um|r?unter|von|vor|zu|zwischen)|"
-        r"(?:das|die|der|den|dem)(?=\s*[?.!]*$)|das(?=\s+(?:auch|denn|dann|nicht|so|genau|gemacht|möglich|erlaubt|nötig|ist|sind|"
-        r"hat|gilt|kostet|geht|alles|für|bei|im|in|am|mit)\b)|da(?=\s*[?.!]*$)))\b"
-    ),
-}  # fmt: skip
-"""Words that stand for something said before. German `Sie` is a polite you, `sie` is not."""
-
-_EMPTY_IT = {
-    "en": re.compile(
-        r"\b(?:(?:is|was|would|will) it(?: be| a)? (?:\w+ )?(?:to|that|if|for|when)\b|it (?:is|was|would be|takes?|seems)(?: \w+)? "
-        r"(?:to|that|if|for)\b|it (?:rains?|snows?)\b|(?:does|did|will|would) it (?:take|cost) (?:me |us |you )?(?:for|to)\b|that it\b.*\b(?:to|that)\b)",
-        re.IGNORECASE,
-    ),
-    "de": re.compile(
-        r"\b(?:gibt es|es gibt|gab es|geht es (?:um|darum)|handelt es sich|"
-        r"(?:ist|wäre|war) es (?:\w+ )?(?:möglich|erlaubt|nötig|notwendig|verboten|wichtig|sinnvoll|zulässig|besser|wahr|richtig)|"
-        r"dauert es,? bis|kommt es (?:zu|vor|an))\b",
-        re.IGNORECASE,
-    ),
-}  # fmt: skip
-"""An `it` that stands for nothing."""
-
-LEADS = re.compile(
-    r"^\W*(?:and|but|or|then|what about|how about|what if not|why not|how so|how come|any (?:other|more)|anything (?:else|for)|"
-    r"what else|who else|where else|tell me more|more (?:about|on|details|information)|(?:no|not|yes|yeah|ok|okay|right|sorry|oops|"
-    r"excuse me|i mean\w*|i meant)\b|"
-    r"und|aber|oder|dann|was ist mit|wie sieht es|wie steht es|wie ist es (?:mit|bei)|und was|warum nicht|wieso nicht|was noch|"
-    r"was sonst|wer noch|wo sonst|auch|nein|nicht|ja|doch|ich meine?t?e?|mehr (?:dazu|darüber|details))\b",
-    re.IGNORECASE,
-)
-"""Openings that go on with what was said before."""
-
-BARE = re.compile(
-    r"^\W*(?:why|how|when|where|who|which|what|since when|until when|by whom|how (?:much|many|long|often|far|old|big)|"
-    r"warum|wieso|weshalb|wann|wo|wohin|woher|wer|wem|wen|was|welche[mnrs]?|wie|seit wann|bis wann|von wem|"
-    r"wie (?:viel\w?|lange|oft|weit|alt|hoch|teuer|groß))\W*$",
-    re.IGNORECASE,
-)
-"""A question word and nothing else."""
-
-FINITE = {
-    "en": re.compile(
-        r"\b(is|are|was|were|am|be|do|does|did|has|have|had|can|could|will|would|should|may|might|must|shall|what|how|why|when|"
-        r"where|who|which|i|you|we|isn't|aren't|don't|doesn't|can't|explain|describe|list|show|tell|give|define|compare|"
-        r"summari[sz]e)\b",
-        re.IGNORECASE,
-    ),
-    "de": re.compile(
-        r"\b(ist|sind|war|waren|wird|werden|wurden?|hat|haben|hatten?|kann|können|darf|dürfen|muss|müssen|soll|sollen|will|wollen|"
-        r"gibt|gilt|gelten|was|wie|warum|wann|wo|wer|welche[mnrs]?|ich|wir|man|erkläre?|beschreibe?|nenne?|zeige?|fasse?|vergleiche?)\b",
-        re.IGNORECASE,
-    ),
-}  # fmt: skip
-"""What a whole sentence has one of."""
-
-_DEFINES = re.compile(r"\b(?:an?|eine?|ein)\s+\S++\W*+$|^\W*+(?:[\w']++\s++){1,2}[A-Z]\w*+\W*+$")
+_INDEFINITE_END = r"\b%s\s+\S++\W*+$|^\W*+(?:[\w']++\s++){1,2}[A-Z]\w*+\W*+$"
 """`What is a galaxy?`, `Explain Spark.`: short, and yet they name what they ask about."""
+
+
+@cache
+def _refers(language: str) -> re.Pattern[str]:
+    """Words that stand for something said before; German says itself where case does not count."""
+    flags = 0 if language in lang.flagged("nouns_capitalised") else re.IGNORECASE
+    return lang.own_regex("followup.refers", language, r"\b%s\b", flags)
+
+
+def is_bare(text: str, language: str) -> bool:
+    """Whether a text is a question word and nothing else."""
+    return bool(lang.regex("followup.bare", language, r"^\W*%s\W*$", re.IGNORECASE).match(text))
+
+
+def is_sentence(text: str, language: str) -> bool:
+    """Whether a text has a finite verb or a question word, which a whole sentence has."""
+    return bool(lang.own_regex("followup.finite", language, r"\b%s\b", re.IGNORECASE).search(text))
 
 
 def is_follow_up(text: str, conversation: Sequence[Exchange]) -> bool:
@@ -94,21 +46,24 @@ def is_follow_up(text: str, conversation: Sequence[Exchange]) -> bool:
 def _leans(text: str) -> bool:
     """Whether a text does not stand alone; the turns of a conversation are looked at with each of its questions."""
     language = question_language(text)
-    if LEADS.search(text) or BARE.match(text) or pointer(text, language):
+    leads = lang.regex("followup.leads", language, r"^\W*%s\b", re.IGNORECASE)
+    if leads.search(text) or is_bare(text, language) or pointer(text, language):
         return True
     held = len(terms(text, language))
-    if held <= POOR and FINITE[language].search(text):
-        return not _DEFINES.search(text)
-    return held <= FRAGMENT and not FINITE[language].search(text)
+    if held <= POOR and is_sentence(text, language):
+        return not lang.regex("followup.indefinite", language, _INDEFINITE_END).search(text)
+    return held <= FRAGMENT and not is_sentence(text, language)
 
 
 def pointer(text: str, language: str) -> re.Match[str] | None:
     """The word of a question that stands for something said before, where there is one."""
-    emptied = _EMPTY_IT[language].sub(lambda match: " " * len(match[0]), text)
-    for match in REFERS[language].finditer(emptied):
+    emptied = lang.own_regex("followup.empty_it", language, r"\b%s", re.IGNORECASE).sub(
+        lambda match: " " * len(match[0]), text
+    )
+    for match in _refers(language).finditer(emptied):
         if _said_within(emptied[: match.start()], language):
             return None
-        if not (_DEMONSTRATIVE.fullmatch(match[0]) and _names_itself(text, match.end(), language)):
+        if not (_is_demonstrative(match[0], language) and _names_itself(text, match.end(), language)):
             return match
     return None
 
@@ -120,7 +75,8 @@ def _said_within(before: str, language: str) -> bool:
     )
 
 
-_DEMONSTRATIVE = re.compile(r"this|these|those|dies\w*|jene\w*", re.IGNORECASE)
+def _is_demonstrative(word: str, language: str) -> bool:
+    return bool(lang.regex("followup.demonstratives", language, flags=re.IGNORECASE).fullmatch(word))
 
 
 def _names_itself(text: str, end: int, language: str) -> bool:

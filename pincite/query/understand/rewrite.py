@@ -11,6 +11,7 @@ from pincite.models.facts import facts_of
 from pincite.query.prompt.helper_call import Bounds, complete, render_prompt
 from pincite.query.understand.coreference import standalone
 from pincite.query.understand.followup import is_follow_up
+from pincite.text import lang
 from pincite.text.terms import question_language, terms, words
 
 MESSAGES = 6
@@ -22,15 +23,8 @@ LONGEST_S = 20.0
 """A model that takes longer to put a question into other words is not waited for."""
 MOST_TOKENS, MOST_CHARS = 120, 600
 
-_LABEL = re.compile(
-    r"^\W*(?:standalone question|question|rewritten question|eigenständige frage|frage)\s*:\s*", re.IGNORECASE
-)
-_TALK = re.compile(
-    r"\bas an ai\b|\bi(?:'m| am) (?:sorry|unable|not able)|\bi (?:cannot|can't|don't have)\b|\bhere is\b|\bsure[,!]|\bstandalone\b|"
-    r"\brewrit|\bassistant\b|</?think|\bes tut mir leid\b|\bich kann (?:leider )?nicht\b|\bals ki\b|\bgerne[,!]|\bhier ist die\b|"
-    r"\bumformulier|\[source",
-    re.IGNORECASE,
-)  # fmt: skip
+_LABEL = r"^\W*%s\s*:\s*"
+_TALK = r"%s|</?think|\[source"
 """What a model says about its task instead of doing it."""
 
 
@@ -99,7 +93,12 @@ def _prompt(run: Run, question: Question, conversation: Sequence[Exchange]) -> P
 
 def _first_line(text: str) -> str:
     line = next((line.strip() for line in text.splitlines() if line.strip()), "")
-    return _LABEL.sub("", line).strip().strip("\"'„“”«»` ")
+    return (
+        lang.regex("model_output.rewrite_labels", template=_LABEL, flags=re.IGNORECASE)
+        .sub("", line)
+        .strip()
+        .strip("\"'„“”«»` ")
+    )
 
 
 def transcript(conversation: Sequence[Exchange]) -> list[str]:
@@ -118,12 +117,13 @@ def doubt_about(written: str, asked: str, conversation: Sequence[Exchange]) -> s
         " ".join(part for turn in conversation for part in (turn.question, turn.standalone, turn.answer)) + f" {asked}"
     )
     language = question_language(f"{asked} {conversation[-1].standalone}")
+    talk = lang.regex("model_output.rewrite_talk", language, _TALK, re.IGNORECASE)
     content = set(terms(asked, language))
     checks = {
         "empty": not written,
         "too long": len(written) > max(300, 3 * len(asked) + 200),
         "not a question": asked.rstrip().endswith("?") and not written.endswith("?"),
-        "talks about the task": bool(_TALK.search(written)),
+        "talks about the task": bool(talk.search(written)),
         "another language": question_language(written) != language,
         "lost the question": bool(content) and not content & set(terms(written, language)),
         "invented": bool(_invented(written, said)),

@@ -1,36 +1,25 @@
 """What is said to a colleague rather than asked of documents: greetings, thanks, talk about the conversation itself."""
 
 import re
+from functools import cache
 
+from pincite.text import lang
 from pincite.text.terms import question_language, words
 
-_ADDRESS = r"(?:\W+(?:there|everyone|all|pincite|again|zusammen|nochmal|much|so\ much|very\ much|a\ lot|sehr|schön|vielmals|dir|ihnen|for\ (?:the|your)\ \w+|für\ (?:die|deine|ihre)\ \w+))*"
-_TALK = re.compile(
-    rf"""^\W*(?:
-    (?:hi|hello|hey|howdy|greetings|good\ (?:morning|afternoon|evening|day|night)|hallo|servus|moin(?:\ moin)?|grüezi|grüß\ (?:gott|dich)|
-       guten\ (?:morgen|tag|abend)|gute\ nacht|na){_ADDRESS}
-  | (?:thanks?(?:\ you)?|many\ thanks|thx|cheers|danke(?:schön)?|vielen\ dank|besten\ dank|herzlichen\ dank|merci){_ADDRESS}
-  | (?:bye|goodbye|see\ you(?:\ \w+)?|take\ care|tschüss?|auf\ wiedersehen|bis\ (?:bald|später|morgen|dann)|ciao|ade){_ADDRESS}
-  | (?:ok(?:ay)?|alright|great|perfect|nice|cool|super|prima|toll|genau|alles\ klar|verstanden|got\ it|i\ see|understood|yes|no|ja|nein|
-       well\ done|good\ job|gut\ gemacht|sehr\ gut|very\ good)
-  | (?:(?:hi|hello|hey|hallo)\W+)?(?:how\ are\ you(?:\ (?:doing|today))*|how's\ it\ going|what's\ up|wie\ geht(?:\ es|'s|s)(?:\ (?:dir|ihnen|euch|heute))*|
-       nice\ to\ meet\ you|freut\ mich(?:,?\ (?:dich|sie)\ kennenzulernen)?)
-  | (?:who|what)\ are\ you|wer\ bist\ du|wer\ sind\ sie|was\ bist\ du|what(?:'s|\ is)\ your\ name|wie\ hei(?:ß|ss)t\ du|
-    what\ can\ you\ do(?:\ for\ me)?|was\ kannst\ du(?:\ (?:alles|für\ mich\ tun))?|are\ you\ (?:a\ (?:bot|robot|human|person)|an\ ai)|bist\ du\ (?:ein\ (?:bot|mensch|roboter)|eine\ ki)|
-    tell\ me\ a\ joke|erzähl(?:e)?\ (?:mir\ )?(?:einen|mal\ einen)\ witz
-  | what\ (?:did|have)\ (?:i|you|we)\ (?:just\ )?(?:ask|say|tell|talk|discuss|asked|said|told|talked|discussed)(?:\ (?:about|you|me|to\ (?:you|me)|so\ far|before|earlier|just\ now|last|first|a\ moment\ ago))*
-  | was\ (?:habe?|hast|haben)\ (?:ich|du|wir|sie)\ (?:(?:gerade|eben|dich|dir|mir|vorhin|zuletzt)\ )*(?:gefragt|gesagt|besprochen|geschrieben)(?:\ (?:gerade|eben|vorhin|bisher|zuletzt))*
-  | (?:what\ was|repeat|translate|shorten|rephrase|say)\ (?:my|your|that|the|it)\ ?(?:last|previous|first)?\ ?(?:question|answer|message|reply|again)?(?:\ (?:again|once\ more|(?:in|into|to)\ \w+))?
-  | (?:was\ war|wiederhole?|übersetze?|kürze?)\ (?:bitte\ )?(?:meine?|deine?|das|die|es)\ ?(?:letzte|vorige|erste)?\ ?(?:frage|antwort|nachricht)?(?:\ (?:nochmal|noch\ einmal|auf|ins?|bitte)(?:\ \w+)?)?
-  | (?:please\ |bitte\ |can\ you\ |kannst\ du\ )?(?:summari[sz]e|recap|sum\ up)\ (?:our|this|the)\ (?:conversation|chat|discussion(?:\ so\ far)?)(?:\ so\ far)?
-  | (?:bitte\ |kannst\ du\ )?(?:fasse?\ )?(?:unser|unsere|dieses|das|den)\ (?:gespräch|unterhaltung|chat)(?:\ (?:bisher|bitte))*\ (?:zusammen|zusammenfassen)
-    )\W*$""",
-    re.IGNORECASE | re.VERBOSE,
-)  # fmt: skip
-_GERMAN = frozenset(
-    "hallo servus moin grüezi grüß guten gute tag morgen abend danke dankeschön dank vielen besten herzlichen tschüs tschüss "
-    "wiedersehen bald später prima toll genau klar verstanden ja nein gut gemacht".split()
-)
+
+@cache
+def _talk(language: str) -> re.Pattern[str]:
+    """A whole text that is small talk."""
+
+    def words(key: str) -> str:
+        return f"(?:{lang.alternatives(f'small_talk.{key}', language)})"
+
+    addressed = rf"(?:{words('greetings')}|{words('thanks')}|{words('goodbyes')})(?:\W+{words('address')})*"
+    greeted = rf"(?:{words('greetings')}\W+)?{words('how_are_you')}"
+    others = rf"{words('replies')}|{words('about_me')}|{words('about_conversation')}"
+    return re.compile(rf"^\W*(?:{addressed}|{greeted}|{others})\W*$", re.IGNORECASE)
+
+
 LONGEST = 120
 """Characters; whoever writes more wants to know something."""
 
@@ -38,9 +27,14 @@ LONGEST = 120
 def is_small_talk(text: str) -> bool:
     """Whether no document is meant: the whole text is a greeting, thanks, or about the conversation itself."""
     said = " ".join(text.split())
-    return 0 < len(said) <= LONGEST and all(_TALK.match(part) for part in re.split(r"(?<=[.!?])\s+", said) if part)
+    if not 0 < len(said) <= LONGEST:
+        return False
+    talk = _talk(talk_language(said))
+    return all(talk.match(part) for part in re.split(r"(?<=[.!?])\s+", said) if part)
 
 
 def talk_language(text: str) -> str:
-    """German or English; what is said in passing has few of the small words that tell questions apart."""
-    return "de" if set(words(text)) & _GERMAN else question_language(text)
+    """The language of small talk, which has few of the stop words that tell the language of a question."""
+    found = set(words(text))
+    telling = (language for language in lang.LANGUAGES if found & lang.words("small_talk.telling", language))
+    return next(telling, question_language(text))

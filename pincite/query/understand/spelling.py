@@ -9,10 +9,10 @@ from unicodedata import is_normalized
 
 from pincite.core.query.question import Question
 from pincite.core.run import Run
-from pincite.text.dictionary import LANGUAGES, dictionary
-from pincite.text.terms import LONGEST, SHORTEST, STOP_WORDS, question_language
+from pincite.text import lang
+from pincite.text.dictionary import dictionary, languages
+from pincite.text.terms import MAX_WORD_CHARS, MIN_WORD_CHARS, question_language
 
-LETTERS = {"en": "abcdefghijklmnopqrstuvwxyz", "de": "abcdefghijklmnopqrstuvwxyzäöüß"}
 HELD = 1e-5
 """What a word of the documents counts, however common it is there: as a word that is every hundred thousandth one said."""
 SWAPPED, LEFT_OUT, FIRST = 3.0, 2.0, -2.0
@@ -60,8 +60,8 @@ def suspects(text: str) -> list[Suspect]:
 def _plain(token: str) -> bool:
     """Letters that know upper and lower case, the first at most being upper; no small word that is indexed nowhere."""
     return (
-        SHORTEST <= len(token) <= LONGEST
-        and not any(token.lower() in stop for stop in STOP_WORDS.values())
+        MIN_WORD_CHARS <= len(token) <= MAX_WORD_CHARS
+        and token.lower() not in lang.recognised_words("terms.stop_words")
         and all(char.isalpha() and char.lower() != char.upper() for char in token)
         and token[1:].islower()
     )
@@ -80,8 +80,9 @@ def _is_name(text: str, start: int) -> bool:
 def edits(word: str, language: str) -> dict[str, float]:
     """Every word that is one slip away, and how likely that slip is (ln): letters swapped, missing, wrong or too many."""
     made: dict[str, float] = {}
+    letters = lang.message("language.alphabet", language)
     for at in range(len(word) + 1):
-        for changed, weight in _at(word[:at], word[at:], LETTERS[language]):
+        for changed, weight in _at(word[:at], word[at:], letters):
             made[changed] = max(weight, made.get(changed, weight))
     made.pop(word, None)
     return made
@@ -162,6 +163,8 @@ async def spelling_correction(run: Run, question: Question) -> Question:
 async def _fixes(run: Run, question: Question, unknown: Sequence[Suspect]) -> dict[Suspect, str]:
     """What was meant by those of the unknown words that no dictionary knows either."""
     language = question_language(question.search_text)
+    if language not in languages():
+        return {}
     own = await asyncio.to_thread(dictionary, language)
     wrong = [one for one in unknown if one.word not in own]
     if not wrong or len({one.word for one in wrong}) > MOST:
@@ -173,7 +176,9 @@ async def _fixes(run: Run, question: Question, unknown: Sequence[Suspect]) -> di
         {word for each in made.values() for word in each}, scope=run.scope, filters=question.filters
     )
     found = {one: word for one in wrong if (word := meant(one, made[one.word], near, own.common))}
-    for other in LANGUAGES:  # a short question may be in another than it seems; few come so far that this must be read
+    for (
+        other
+    ) in languages():  # a short question may be in another than it seems; few come so far that this must be read
         known = await asyncio.to_thread(dictionary, other) if found else ()
         found = {one: word for one, word in found.items() if one.word not in known}
     return found

@@ -1,0 +1,14 @@
+from pincite.text.fixed_answers import nothing_asked, nothing_found, quote_words
+
+
+def test_the_refusal_names_the_missing_words_in_the_language_of_the_question() -> None:
+    assert nothing_found([], "en") == "I don't have specific information about this in the documents."
+    assert nothing_found(["Zug"], "de").endswith("Zu „Zug“ wurde nichts Passendes gefunden.")
+
+
+def test_words_are_quoted_with_the_marks_of_the_language() -> None:
+    assert (quote_words(["a", "b"], "en"), quote_words(["a"], "de")) == ("“a”, “b”", "„a“")
+
+
+def test_a_language_without_a_file_gets_the_english_sentences() -> None:
+    assert nothing_asked("xx") == nothing_asked("en")
