@@ -12,7 +12,7 @@ from pincite.query.ground.question_templates import about, defined
         (("Fragen", "Darf ich fotografieren?"), "de", "Was steht zu Darf ich fotografieren?"),
         (("Fragen", "Was kostet der Abend?"), "de", "Was kostet der Abend?"),
         ((NO_HEADINGS,), "en", None),
-        (("Title",), "fr", None),
+        (("Title",), "it", None),
         (("x " * 80,), "en", None),
     ],
 )
