@@ -105,7 +105,7 @@ def _folded_words(text: str) -> tuple[frozenset[str], str]:
     return frozenset(words | {part for word in words for part in _JOINT.split(word)}), folded
 
 
-def is_folded_words(folded: str, text: str) -> bool:
+def has_word(folded: str, text: str) -> bool:
     """Whether a text has a word: as it is, inflected, as a part of a longer one, or misspelt."""
     words, whole = _folded_words(text)
     if folded in words or (len(folded) >= MIN_PART_CHARS and folded in whole):
@@ -128,7 +128,7 @@ def strangers(claim: str, whole: str, language: str, plain: IsPlainWord) -> tupl
     """The names of a claim that its source lacks, and the nouns that it lacks where nouns have capitals."""
     names, nouns, tokens = [], [], tokens_of(claim, language)
     for number, token in enumerate(tokens):
-        if token.name is False or is_folded_words(token.folded, whole) or _abbreviated(number, tokens, whole, language):
+        if token.name is False or has_word(token.folded, whole) or _abbreviated(number, tokens, whole, language):
             continue
         if token.name or not is_plain(token.text.lower(), language, plain):
             names.append(token.text)
@@ -198,9 +198,7 @@ def _same(put: Sequence[Token], left: Sequence[Token]) -> bool:
     """`ESA` and `European Space Agency`, `Brückl` and `Brückls`."""
     initials = "".join(token.folded[0] for token in left)
     return any(
-        token.folded == initials
-        or is_folded_words(token.folded, other.folded)
-        or is_folded_words(other.folded, token.folded)
+        token.folded == initials or has_word(token.folded, other.folded) or has_word(other.folded, token.folded)
         for token in put
         for other in left
     )

@@ -131,8 +131,8 @@ def test_the_same_seed_makes_the_same_questions_and_another_does_not() -> None:
 
 
 def test_a_language_without_grammar_here_still_has_rare_words_and_gaps() -> None:
-    text = "Le brasseur Anselme Fouquet verse vingt litres de moût chaud dans la cuve en cuivre chaque matin."
-    assert set(made(passage(text, language="fr"))) == {"phrase", "cloze"}
+    text = "Il birraio Anselmo Ferraris versa venti litri di mosto caldo nel tino di rame ogni mattina presto."
+    assert set(made(passage(text, language="it"))) == {"phrase", "cloze"}
 
 
 def test_nothing_to_ask_about_makes_no_questions() -> None:
