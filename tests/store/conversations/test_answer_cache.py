@@ -139,10 +139,10 @@ def test_an_answer_that_names_a_document_goes_with_it(with_shelf: Any) -> None:
             assert await forget_answers(connection, second) == 1
         receipt = await shelf.removal.remove(scope, first)
         assert (receipt.cache_entries, receipt.verified) == (1, True)
-        state = (await AnswerCache(shelf.database).look(scope, KEY, "Who?")).state
+        state = (await AnswerCache(shelf.database).look_up(scope, KEY, "Who?")).state
         assert state is not None
         entry = CacheEntry(KEY, state, "Who?", await shelf.vector("Who?"), about(first))
-        assert not await AnswerCache(shelf.database).keep(scope, entry, LIMITS)  # what it stands on is gone
+        assert not await AnswerCache(shelf.database).save(scope, entry, LIMITS)  # what it stands on is gone
 
     with_shelf(main)
 
@@ -178,6 +178,6 @@ def test_what_is_wrong_with_the_table_is_told_without_its_words(with_shelf: Any)
         async with shelf.database.administrator() as admin:
             await admin.execute("alter table pincite.cached_answer rename to elsewhere")
         with pytest.raises(StoreDown, match=r"kept answers cannot be used \(UndefinedTable\)"):
-            await AnswerCache(shelf.database).look(await shelf.scope(), KEY, "Who?")
+            await AnswerCache(shelf.database).look_up(await shelf.scope(), KEY, "Who?")
 
     with_shelf(main)
