@@ -69,13 +69,13 @@ async def talk(open_pincite: Any, tmp_path: Path, text: str, script: list[Any], 
     answers: list[Answer] = []
     async with open_pincite(**settings) as first:
         await first.add(tmp_path / "facts.md")
-        session = (await first.sessions.create(await first.scope())).id
+        session = (await first.questions.sessions.create(await first.scope())).id
         for asked, _, _ in script[:5]:
             answers.append(await first.ask(Question(asked, session_id=session)))
     async with open_pincite(**settings) as second:
         for asked, _, _ in script[5:]:
             answers.append(await second.ask(Question(asked, session_id=session)))
-        kept = await second.sessions.get(await second.scope(), session)
+        kept = await second.questions.sessions.get(await second.scope(), session)
     assert [turn.question for turn in kept.turns] == [asked for asked, _, _ in script]
     assert [turn.answer for turn in kept.turns] == answers
     assert kept.title == script[0][0]

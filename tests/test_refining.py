@@ -112,10 +112,10 @@ def test_a_failed_expansion_is_skipped_and_reported(asking: Callable[..., Any]) 
 
         def fragile(rag: Any) -> Any:
             made = index(rag)
-            made.within = broken
+            made.dense_within = broken
             return made
 
-        object.__setattr__(pincite, "_bench", _Tools(pincite.services.tools, fragile))
+        pincite.services.tools = _Tools(pincite.services.tools, fragile)
         answer = await pincite.ask(with_changes(rag__expansion__enabled=True))
         assert [(note.stage, note.reason) for note in answer.degraded] == [("document_expansion", "no such luck")]
         assert "Five vacation days" in answer.text

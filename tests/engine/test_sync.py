@@ -14,7 +14,7 @@ def test_the_synchronous_api_matches_the_asynchronous_one(database_url: str, tmp
         answer = pincite.ask("Why do cats purr?")
         assert "content" in answer.text
         assert answer.citations[0].quote == "Cats purr when they are content."
-        assert [document.id for document in pincite.documents.all()] == [cats.id]
+        assert [document.id for document in pincite.documents()] == [cats.id]
         assert pincite.search("purr").hits[0].chunk.document_id == cats.id
         assert pincite.get(cats.id).chunks == 1
         assert [one.outcome for one in pincite.add_all(tmp_path / "cats.md").added] == ["unchanged"]
@@ -24,7 +24,7 @@ def test_the_synchronous_api_matches_the_asynchronous_one(database_url: str, tmp
         with pytest.raises(NotFound):
             pincite.get(cats.id)
     with pytest.raises(RuntimeError, match="open the library first"):
-        pincite.documents.all()
+        pincite.documents()
 
 
 def test_a_failed_start_leaves_no_thread(tmp_path: Path) -> None:

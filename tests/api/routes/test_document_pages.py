@@ -76,7 +76,7 @@ def test_search_results_say_where_they_stand(client: httpx2.Client, rules: dict[
 def test_unknown_pages_are_named(client: httpx2.Client, rules: dict[str, Any]) -> None:
     document, plain = rules["travel.pdf"], rules["plain.md"]
     assert "there are 2" in assert_problem(page(client, document, 3), 404, "not_found")["detail"]
-    assert "without pages" in assert_problem(page(client, plain, 1), 404, "not_found")["detail"]
+    assert "has no pages" in assert_problem(page(client, plain, 1), 404, "not_found")["detail"]
     assert "not on page 1" in assert_problem(page(client, document, 1, start=90, end=95), 404, "not_found")["detail"]
     assert_problem(page(client, document, version="nope"), 404, "not_found")
     assert_problem(places(client, document, page=2, ref="B7"), 404, "not_found")
