@@ -35,3 +35,22 @@ def test_the_form_of_the_answer_is_read_from_the_question(question: str, form: s
 
 def test_nothing_is_read_from_an_empty_question() -> None:
     assert answer_type("") == AnswerType("none", "sentence")
+
+
+@pytest.mark.parametrize(
+    ("question", "kind", "form"),
+    [
+        ("Qui a construit le refuge ?", "person", "sentence"),
+        ("Depuis quand le musée est-il ouvert ?", "time", "value"),
+        ("Combien de temps dure la visite ?", "duration", "value"),
+        ("Quel est le prix de l'entrée ?", "money", "value"),
+        ("Combien de places a la salle ?", "number", "value"),
+        ("Quelle est la hauteur de la tour ?", "quantity", "value"),
+        ("Quelles sont les règles du refuge ?", "none", "list"),
+        ("Est-ce que le refuge est ouvert ?", "none", "yes_no"),
+        ("Comment réserver une place dans le refuge ?", "none", "steps"),
+        ("Qu'est-ce que le mécanisme de la tour ?", "none", "definition"),
+    ],
+)
+def test_french_questions_are_read_by_their_own_file(question: str, kind: str, form: str) -> None:
+    assert answer_type(question) == AnswerType(kind, form)

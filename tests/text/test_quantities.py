@@ -115,3 +115,11 @@ def test_what_is_told_instead_is_of_the_same_kind_and_unit() -> None:
 def test_a_month_alone_agrees_with_any_of_its_days_and_not_the_other_way() -> None:
     assert agree(one("in November"), one("18 November"))
     assert not agree(one("18 November"), one("in November"))
+
+
+def test_french_values_are_found_in_french_texts_only() -> None:
+    text = "le 1er mai 2020 à 14h30 ; vingt-cinq euros"
+    assert [value.text for value in values_in(text, "fr")] == ["1er mai 2020", "14h30", "vingt-cinq euros"]
+    assert [figure.unit for figure in figures_in("deux cents francs", "fr")] == ["CHF"]
+    assert figures_in("Mars is a planet.", "en") == ()
+    assert [value.kind for value in values_in("Mars is a planet.", "en")] == []

@@ -60,3 +60,10 @@ def test_a_question_of_stop_words_alone_is_still_looked_up() -> None:
 )
 def test_question_language(text: str, language: str) -> None:
     assert question_language(text) == language
+
+
+def test_the_language_of_a_question_is_one_of_those_with_a_file() -> None:
+    assert question_language("Quel est le prix de l'entrée ?") == "fr"
+    assert question_language("Wo ist das Café?") == "de"
+    assert question_language("Who is José García?") == "en"
+    assert question_language("Rue de Bern") == "en"
