@@ -103,7 +103,7 @@ class ServerModelInfo:
         window = facts_of(self.model).window or self._server_window or DEFAULT_WINDOW
         return self._set_window or (min(window, self._max_window) if self._max_window else window)
 
-    async def meet(self) -> None:
+    async def discover(self) -> None:
         """Ask the server once for what is not known yet; after a failure, it is not asked again for a while.
 
         If the model's name is known, a call does not wait for a concurrent one: only the window is missing then.

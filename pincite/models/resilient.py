@@ -34,7 +34,7 @@ class WrappedLLM:
         """The capabilities of the inner model."""
         return abilities_of(self._inner)
 
-    async def meet(self) -> None:
+    async def discover(self) -> None:
         """Ask the server of the inner model for its properties, if it has a server."""
         if isinstance(self._inner, Discoverable):
             await self._inner.discover()

@@ -163,8 +163,8 @@ def test_a_server_that_does_not_answer_is_not_asked_again_for_a_while(monkeypatc
     hotel = Hotel(ServerModel("m", 1000))
     hotel.closed = True
     known = ServerModelInfo("", 0, hotel)
-    asyncio.run(known.meet())
-    asyncio.run(known.meet())
+    asyncio.run(known.discover())
+    asyncio.run(known.discover())
     assert (known.model, known.window, hotel.asked) == ("", models.DEFAULT_WINDOW, 1)
     hotel.closed = False
     monkeypatch.setattr(models, "DISCOVERY_RETRY_S", -1.0)
@@ -191,7 +191,7 @@ def test_a_server_that_answered_is_not_asked_again_whatever_it_said(monkeypatch:
     hotel = Hotel(ServerModel("other", 1000))
     known = ServerModelInfo("m", 0, hotel)
     for _ in range(3):
-        asyncio.run(known.meet())
+        asyncio.run(known.discover())
     assert (known.window, hotel.asked) == (models.DEFAULT_WINDOW, 1)
 
 

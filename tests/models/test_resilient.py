@@ -82,7 +82,7 @@ def test_a_resilient_model_has_the_properties_of_the_inner_model() -> None:
     asyncio.run(llm.close())
     assert inner.closed
     plain = ResilientLLM(Writer("b"), policies(), TIMEOUTS)
-    asyncio.run(plain.meet())
+    asyncio.run(plain.discover())
     assert asyncio.run(plain.list_models()) == []
 
 

@@ -91,7 +91,7 @@ def test_the_window_is_the_servers_word_within_reason(server: ModelServer) -> No
     assert (llm.name, llm.window) == ("m", 4096)
     server.replies["/api/show"] = as_json({"model_info": {"llama.context_length": 1_000_000}})
     llm = OllamaLLM(Options(base_url=server.url, model="strange"))
-    asyncio.run(llm.meet())
+    asyncio.run(llm.discover())
     assert llm.window == ollama.MAX_DEFAULT_WINDOW
     assert OllamaLLM(Options(base_url=server.url, model="strange", window=100_000)).window == 100_000
 

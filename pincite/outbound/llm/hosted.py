@@ -71,9 +71,9 @@ class ServedLLM:
         """Capabilities reported by the server, or learned from its errors."""
         return self._abilities
 
-    async def meet(self) -> None:
+    async def discover(self) -> None:
         """Ask the server for what the settings and the model table do not say."""
-        await self._known.meet()
+        await self._known.discover()
 
     async def list_models(self) -> list[ServerModel]:
         """List the models of the server."""

@@ -103,7 +103,7 @@ _NUMBERED = re.compile(r"^(?:\d++[.)]?)++\s+|^[A-Z][.)]\s+")
 def about(heading_path: tuple[str, ...], title: str, language: str) -> str | None:
     """A question about what stands under a heading, with the one above it where it says little alone."""
     path = tuple(part for part in heading_path if part != NO_HEADINGS)
-    if not path or language not in lang.LANGUAGES:
+    if not path or not lang.sequence("answers.ask_about", language):
         return None
     what, where = _bare(path[-1]), _bare(path[-2] if len(path) > 1 else title)
     content = terms(what, language)

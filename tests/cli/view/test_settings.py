@@ -56,7 +56,7 @@ def test_one_setting_shows_an_unused_stored_value() -> None:
     told = " ".join(
         seen(lambda screen: print_setting(screen, control(), line("rag.top_k", 9, "call", stored=3))).split()
     )
-    assert told.startswith("rag.top_k 9 this call Passages a search returns")
+    assert told.startswith("rag.top_k 9 this call Number of passages a search returns")
     assert "May be a whole number from 1 to 1000; 10 by default." in told
     assert "PINCITE_RAG__TOP_K, RETRIEVAL_TOP_K" in told
     assert "The database has 3, which is not used here." in told

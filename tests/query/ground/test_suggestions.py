@@ -66,7 +66,7 @@ def test_a_setting_leaves_them_out_or_as_the_model_wrote_them(make_run: Callable
         (("Fragen", "Darf ich fotografieren?"), "de", "Was steht zu Darf ich fotografieren?"),
         (("Fragen", "Was kostet der Abend?"), "de", "Was kostet der Abend?"),
         ((NO_HEADINGS,), "en", None),
-        (("Title",), "fr", None),
+        (("Title",), "it", None),
         (("x " * 80,), "en", None),
     ],
 )
