@@ -20,9 +20,9 @@ def register(app: typer.Typer) -> None:
 
 async def list_prompts(door: CommandContext) -> None:
     """List the prompts; your own are the files of the same name in `prompts/` of the data folder."""
-    from pincite.query.prompt.templates import REQUIRED, template
+    from pincite.query.prompt.templates import REQUIRED_PLACEHOLDERS, template
 
-    found = [template(name, door.settings.data) for name in REQUIRED]
+    found = [template(name, door.settings.data) for name in REQUIRED_PLACEHOLDERS]
     if door.json:
         print_json({"items": [{"name": one.name, "own": one.own} for one in found], "next_cursor": None})
         return

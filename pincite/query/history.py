@@ -13,8 +13,8 @@ from pincite.core.query.question import Question
 from pincite.core.run import Answered, Event, Run, SourcesFound, Token
 from pincite.errors import BadRequest, NotFound, PinciteError
 from pincite.models.facts import facts_of
-from pincite.query.ground.ground import incomplete
-from pincite.query.prompt.budget import TURNS
+from pincite.query.ground.ground import incomplete_reason
+from pincite.query.prompt.budget import MAX_TURNS
 
 
 async def history_lookup(run: Run, question: Question) -> Question:
@@ -22,7 +22,7 @@ async def history_lookup(run: Run, question: Question) -> Question:
     if question.session_id is None and not question.conversation:
         return question
     tier = facts_of(run.model_of(question)).tier
-    most = min(TURNS[tier], run.settings.conversation.max_history_turns)
+    most = min(MAX_TURNS[tier], run.settings.conversation.max_history_turns)
     turns = question.conversation
     if question.session_id is not None:
         if run.kit.memory is None:
@@ -36,7 +36,7 @@ async def history_lookup(run: Run, question: Question) -> Question:
 
 log = logging.getLogger(__name__)
 
-KEEP_S = 5.0
+SAVE_TIMEOUT_S = 5.0
 """An answer does not wait longer for its place in the history; writing it goes on."""
 
 
@@ -47,20 +47,20 @@ async def history_saving(run: Run, plan: Plan, answer: Answer) -> Answer:
     if question.session_id is not None:
         kept = replace(answer, metadata=replace(answer.metadata, steps=()))  # what was searched for is no part of it
         turn = KeptTurn(
-            question.text, plan.text, answer.text, kept, incomplete(answer.metadata.finish_reason) is None, run.id,
+            question.text, plan.text, answer.text, kept, incomplete_reason(answer.metadata.finish_reason) is None, run.id,
             tuple(dict.fromkeys(source.document_id for source in answer.sources)),
         )  # fmt: skip
-        await _keep(run, question.session_id, turn)
+        await _save_turn(run, question.session_id, turn)
     answer = replace(answer, degraded=tuple(run.degraded))
     run.emit(Answered(answer))
     return answer
 
 
-async def _keep(run: Run, session_id: str, turn: KeptTurn) -> None:
+async def _save_turn(run: Run, session_id: str, turn: KeptTurn) -> None:
     """What fails here must not hide how the question ended; the memory writes on even if nobody waits any more."""
     try:
         assert run.kit.memory is not None  # recall refuses a session where there is none
-        async with asyncio.timeout(KEEP_S):
+        async with asyncio.timeout(SAVE_TIMEOUT_S):
             await run.kit.memory.keep(run.scope, session_id, turn)
     except TimeoutError:
         run.degrade("history_saving", "this turn may be missing from the history: the database takes its time")
@@ -91,7 +91,7 @@ async def saved_if_interrupted(run: Run, question: Question) -> AsyncIterator[No
     except BaseException as error:
         if question.session_id is not None and not isinstance(error, BadRequest):  # what was refused was never asked
             cut = KeptTurn(question.text, question.text, "".join(said), None, False, run.id, tuple(documents))
-            await _keep(run, question.session_id, cut)
+            await _save_turn(run, question.session_id, cut)
         raise
     finally:
         run.emit = tell

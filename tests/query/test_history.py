@@ -103,7 +103,7 @@ class Stuck(Memory):
 def test_nobody_waits_long_for_a_history_that_cannot_be_written(
     make_run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(history, "KEEP_S", 0.05)
+    monkeypatch.setattr(history, "SAVE_TIMEOUT_S", 0.05)
     result = asyncio.run(answer(remembering(make_run(TEXTS, RANKS, RANKS), Stuck()), ASKED))
     assert [note.stage for note in result.degraded] == ["history_saving"]
     broken = remembering(make_run(TEXTS, RANKS, RANKS), Stuck())

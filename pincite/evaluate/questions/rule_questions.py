@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from random import Random
 
 from pincite.core.evaluations import Place, QuestionKind, Sampled, SetQuestion
-from pincite.query.ground.suggestions import about, defined
+from pincite.query.ground.suggestions import definition_question, heading_question
 from pincite.text.sentences import sentences
 from pincite.text.terms import STOP_WORDS, stem, terms, words
 
@@ -78,7 +78,7 @@ def _from_heading(sample: Sample, passage: Sampled, _chance: Random) -> Iterator
     """A heading that stands once in the library."""
     if sample.paths[passage.heading_path] != 1:
         return
-    text = about(passage.heading_path, passage.title, passage.language)
+    text = heading_question(passage.heading_path, passage.title, passage.language)
     if text is None:
         return
     section = sample.sections[passage.document_id, passage.heading_path]
@@ -89,7 +89,7 @@ def _from_heading(sample: Sample, passage: Sampled, _chance: Random) -> Iterator
 def _from_definition(sample: Sample, passage: Sampled, _chance: Random) -> Iterator[SetQuestion]:
     """What a sentence defines, where the passage is one of few that speak of it."""
     for start, end in _sentences(passage):
-        found = defined(passage.text[start:end], passage.language)
+        found = definition_question(passage.text[start:end], passage.language)
         if found and any(sample.rare(term) for term in found[1]):
             yield _question(passage, "definition", found[0], _at(passage, start, end))
 

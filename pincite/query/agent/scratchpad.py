@@ -10,7 +10,7 @@ from pincite.core.query.tools import Step
 from pincite.query.prompt.templates import Template
 from pincite.text.tokens import Tokenizer
 
-MOST = 50
+MAX_PASSAGES = 50
 """No answer stands on more passages."""
 
 
@@ -27,7 +27,7 @@ class Scratchpad:
     @property
     def full(self) -> bool:
         """Whether no further passage finds room."""
-        return len(self.hits) >= MOST
+        return len(self.hits) >= MAX_PASSAGES
 
     def show(self, hits: Sequence[Hit], room: int) -> tuple[str, tuple[int, ...]]:
         """As many of these as fit, whole and in order, as the model sees them, and their numbers; of a first one too
@@ -54,7 +54,7 @@ class Scratchpad:
     def _number(self, hit: Hit) -> int | None:
         """The number of a passage: that of one that holds it already, else the next one; None where there is none left."""
         for number, known in enumerate(self.hits, start=1):
-            if known.chunk.id == hit.chunk.id and _holds(known.chunk, hit.chunk):
+            if known.chunk.id == hit.chunk.id and _contains(known.chunk, hit.chunk):
                 return number
         return None if self.full else len(self.hits) + 1
 
@@ -86,13 +86,13 @@ class Scratchpad:
         )  # fmt: skip
 
 
-def _holds(known: RetrievedChunk, other: RetrievedChunk) -> bool:
+def _contains(known: RetrievedChunk, other: RetrievedChunk) -> bool:
     return known.start_char <= other.start_char and other.end_char <= known.end_char
 
 
 def last_line(hits: Sequence[Hit], numbers: Sequence[int], scratchpad: Scratchpad) -> int | None:
     """The last line that was shown of what was read, where not all of it was."""
-    shown = list(_shown(hits, numbers, scratchpad))
+    shown = list(_shown_chunks(hits, numbers, scratchpad))
     return (
         shown[-1].end_line
         if shown and (len(shown) < len(hits) or shown[-1].end_char < hits[-1].chunk.end_char)
@@ -100,7 +100,7 @@ def last_line(hits: Sequence[Hit], numbers: Sequence[int], scratchpad: Scratchpa
     )
 
 
-def _shown(hits: Sequence[Hit], numbers: Sequence[int], scratchpad: Scratchpad) -> Iterator[RetrievedChunk]:
+def _shown_chunks(hits: Sequence[Hit], numbers: Sequence[int], scratchpad: Scratchpad) -> Iterator[RetrievedChunk]:
     for hit, number in zip(hits, numbers, strict=False):
         kept = scratchpad.hits[number - 1].chunk
         yield kept if kept.end_char < hit.chunk.end_char else hit.chunk

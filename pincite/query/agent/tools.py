@@ -44,7 +44,7 @@ class PresetCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class ToolResult:
     """What became of a call: the passages it brought, best or first first, and a line about them for the model.
 
     `arguments` are those it was really made with; `opened` is what was read, where something was.
@@ -57,40 +57,40 @@ class Result:
     failed: bool = False
 
 
-class _Arguments(BaseModel):
+class AgentTool(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    async def use(self, backend: ToolBackend) -> Result:
+    async def use(self, backend: ToolBackend) -> ToolResult:
         raise NotImplementedError
 
 
-def _listed(value: Any) -> Any:
+def _as_list(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
 
 Query = Annotated[str, Field(min_length=1, max_length=4000)]
 
 
-class RagSearch(_Arguments):
+class RagSearch(AgentTool):
     """Search the documents by meaning and by words, for one to five questions or phrases at once."""
 
-    queries: Annotated[list[Query], BeforeValidator(_listed)] = Field(
+    queries: Annotated[list[Query], BeforeValidator(_as_list)] = Field(
         validation_alias=AliasChoices("queries", "query"),
         min_length=1,
         max_length=MAX_QUERIES,
         description="One to five self-contained questions or phrases, each about one thing.",
     )
 
-    async def use(self, backend: ToolBackend) -> Result:
+    async def use(self, backend: ToolBackend) -> ToolResult:
         """The passages that fit best, fused by rank."""
         wanted = list(dict.fromkeys(query for given in self.queries if (query := storable(given).strip())))
         if not wanted:
-            return Result("queries: must hold words to search for", failed=True)
+            return ToolResult("queries: must hold words to search for", failed=True)
         hits = await backend.search(wanted)
-        return Result(_passages(len(hits), "found"), tuple(hits), {"queries": wanted})
+        return ToolResult(_passage_count(len(hits), "found"), tuple(hits), {"queries": wanted})
 
 
-class _Opening(_Arguments):
+class DocumentArguments(AgentTool):
     doc_id: Annotated[str, Field(max_length=200)] | None = Field(
         default=None, description="The document's id, as a search gave it."
     )
@@ -112,7 +112,7 @@ class _Opening(_Arguments):
         return ReadRequest(document_id, source_uri, version=version, **more)
 
 
-class ReadDocument(_Opening):
+class ReadDocument(DocumentArguments):
     """Read a document that a search found: some lines, a section, or all of it from the start."""
 
     section: Annotated[str, Field(max_length=500)] | None = Field(
@@ -121,96 +121,102 @@ class ReadDocument(_Opening):
     start_line: Annotated[int, Field(ge=1)] | None = Field(default=None, description="The first line to read.")
     end_line: Annotated[int, Field(ge=1)] | None = Field(default=None, description="The last line to read.")
 
-    async def use(self, backend: ToolBackend) -> Result:
+    async def use(self, backend: ToolBackend) -> ToolResult:
         """Lines before a section before everything."""
         if wrong := self.named():
-            return Result(wrong, failed=True)
+            return ToolResult(wrong, failed=True)
         section = storable(self.section) if self.section else None
         wish = self.reading(section=section, start_line=self.start_line, end_line=self.end_line)
         opened, hits = await backend.read(wish)
         what = f"lines {opened.start_line} to {opened.end_line} of {opened.total_lines}"
         said = f"{what}{f', section {opened.section}' if opened.section else ''}"
         if not hits:
-            return Result(f"{said}: nothing but front matter or white space", opened=opened)
-        return Result(said, tuple(hits), self.model_dump(exclude_none=True), opened)
+            return ToolResult(f"{said}: nothing but front matter or white space", opened=opened)
+        return ToolResult(said, tuple(hits), self.model_dump(exclude_none=True), opened)
 
 
-class FindInDocument(_Opening):
+class FindInDocument(DocumentArguments):
     """Find every place in a document where a text stands, letter for letter."""
 
     text: str = Field(min_length=1, max_length=MAX_TEXT_CHARS, description="The exact text, as it is written there.")
 
-    async def use(self, backend: ToolBackend) -> Result:
+    async def use(self, backend: ToolBackend) -> ToolResult:
         """All places with their lines; the passages they are in."""
         if wrong := self.named():
-            return Result(wrong, failed=True)
+            return ToolResult(wrong, failed=True)
         opened, hits = await backend.find(self.reading(), storable(self.text))
         asked = self.model_dump(exclude_none=True)
         if not opened.found:
-            return Result("the text does not stand there letter for letter; search for it instead", (), asked, opened)
+            return ToolResult(
+                "the text does not stand there letter for letter; search for it instead", (), asked, opened
+            )
         told = ", ".join(map(str, dict.fromkeys(opened.places)))
         more = f" and {opened.found - len(opened.places)} more" if opened.found > len(opened.places) else ""
         times = "1 place" if opened.found == 1 else f"{opened.found} places"
-        return Result(f"{times}: line {told}{more}", tuple(hits), asked, opened)
+        return ToolResult(f"{times}: line {told}{more}", tuple(hits), asked, opened)
 
 
-TOOLS: Mapping[str, type[_Arguments]] = {
+TOOLS: Mapping[str, type[AgentTool]] = {
     "rag_search": RagSearch,
     "read_document": ReadDocument,
     "find_in_document": FindInDocument,
 }
 
 
-def offered(names: Sequence[str] = tuple(TOOLS)) -> tuple[Tool, ...]:
+def tool_definitions(names: Sequence[str] = tuple(TOOLS)) -> tuple[Tool, ...]:
     """The tools as a model is told of them."""
     return tuple(Tool(name, kind.__doc__ or "", _schema(kind)) for name, kind in TOOLS.items() if name in names)
 
 
-def _schema(kind: type[_Arguments]) -> dict[str, Any]:
+def _schema(kind: type[AgentTool]) -> dict[str, Any]:
     """The arguments as plain JSON schema: no titles, and nothing said twice."""
     found = kind.model_json_schema(by_alias=False)
-    fields = {name: _plain(about) for name, about in found["properties"].items()}
+    fields = {name: _plain_schema(about) for name, about in found["properties"].items()}
     return {"type": "object", "properties": fields, "required": found.get("required", [])}
 
 
-def _plain(about: Mapping[str, Any]) -> dict[str, Any]:
+def _plain_schema(about: Mapping[str, Any]) -> dict[str, Any]:
     kept = {key: value for key, value in about.items() if key not in ("title", "default", "anyOf")}
     real: Mapping[str, Any] = next((form for form in about.get("anyOf", ()) if form.get("type") != "null"), {})
     return {**real, **kept}
 
 
-async def use(call: ToolCall, backend: ToolBackend) -> Result:
+async def call_tool(call: ToolCall, backend: ToolBackend) -> ToolResult:
     """Make a call; whatever the model can mend is said in its result, and what the caller may not see is not there."""
     kind = TOOLS.get(call.name) if call.name in backend.tools else None
     if kind is None:
         known = ", ".join(backend.tools)
-        return Result(
+        return ToolResult(
             f"there is no tool '{call.name[:100]}'{nearest(call.name[:100], backend.tools)}; there are: {known}",
             failed=True,
         )
     if len(call.arguments) > MAX_ARGUMENT_CHARS:
-        return Result(f"the arguments have more than {MAX_ARGUMENT_CHARS:,} characters; ask for less", failed=True)
+        return ToolResult(f"the arguments have more than {MAX_ARGUMENT_CHARS:,} characters; ask for less", failed=True)
     try:
         given = json.loads(call.arguments or "{}")
         wish = kind.model_validate(given)
     except (json.JSONDecodeError, RecursionError):
-        return Result(f"the arguments are not JSON; send an object such as {example(call.name)}", failed=True)
+        return ToolResult(
+            f"the arguments are not JSON; send an object such as {example_arguments(call.name)}", failed=True
+        )
     except ValidationError as error:
-        return Result(f"{_wrong(error)}; send an object such as {example(call.name)}", failed=True)
+        return ToolResult(
+            f"{_describe_validation_error(error)}; send an object such as {example_arguments(call.name)}", failed=True
+        )
     try:
         return await wish.use(backend)
     except BadRequest as error:  # not there, not such lines: the model may try otherwise
-        return Result(str(error), failed=True)
+        return ToolResult(str(error), failed=True)
 
 
-def _wrong(error: ValidationError) -> str:
+def _describe_validation_error(error: ValidationError) -> str:
     first = error.errors()[0]
     place = ".".join(map(str, first["loc"]))[:100]
     told = "there is no such argument" if first["type"] == "extra_forbidden" else describe_error(first)
     return f"{place}: {told}" if place else told
 
 
-def example(name: str) -> str:
+def example_arguments(name: str) -> str:
     """Arguments as they should be."""
     shown: Mapping[str, Mapping[str, Any]] = {
         "rag_search": {"queries": ["a question", "another"]},
@@ -220,5 +226,5 @@ def example(name: str) -> str:
     return json.dumps(shown[name])
 
 
-def _passages(count: int, what: str) -> str:
+def _passage_count(count: int, what: str) -> str:
     return f"1 passage {what}" if count == 1 else f"{count or 'no'} passages {what}"

@@ -12,15 +12,15 @@ from pincite.core.run import Run
 from pincite.errors import ProviderError
 from pincite.models.facts import facts_of
 from pincite.query.agent.scratchpad import Scratchpad
-from pincite.query.agent.tools import MAX_ARGUMENT_CHARS, offered
-from pincite.query.generate.assemble import remembered, sampling_of
-from pincite.query.prompt.budget import MESSAGE, Budget, counted
+from pincite.query.agent.tools import MAX_ARGUMENT_CHARS, tool_definitions
+from pincite.query.generate.assemble import history_messages, sampling_of
+from pincite.query.prompt.budget import TOKENS_PER_MESSAGE, Budget, count_tokens
 from pincite.query.prompt.templates import Prompts
 
-GONE = "(no longer shown; the sources it brought can still be cited by their numbers)"
-RESULT = 0.25
+OMITTED_RESULT = "(no longer shown; the sources it brought can still be cited by their numbers)"
+RESULT_SHARE = 0.25
 """The share of the window that one result may take."""
-SAID = 2000
+MAX_REPEATED_CHARS = 2000
 """Characters of what a model said beside its calls that it is shown again."""
 
 
@@ -48,7 +48,7 @@ class Transcript:
         answer = prompts.get(f"answer/{plan.intent.lower()}").text
         system = prompts.get("agent/system").fill(boundary=scratchpad.boundary, answer=answer)
         rules = "\n\n".join(filter(None, (plan.question.sampling.system_prompt, system)))
-        history, _ = remembered(plan.question.conversation, budget.history, run.settings.chunking.tokenizer)
+        history, _ = history_messages(plan.question.conversation, budget.history, run.settings.chunking.tokenizer)
         return cls(
             rules, prompts.get("agent/plain").text, prompts.get("agent/last").fill(question=plan.text), history, plan.text,
             llm.window, sampling_of(plan.question, budget, run=run), run.settings.chunking.tokenizer,
@@ -61,11 +61,11 @@ class Transcript:
 
     def count(self, text: str) -> int:
         """The tokens of a text."""
-        return counted(self.tokenizer, text)
+        return count_tokens(self.tokenizer, text)
 
     def room(self, most: int) -> int:
         """Tokens that a result may take."""
-        return min(most, int(self.window * RESULT))
+        return min(most, int(self.window * RESULT_SHARE))
 
     def answer(self, call: ToolCall, said: str) -> None:
         """What a call brought; told with the turn that made it."""
@@ -74,13 +74,13 @@ class Transcript:
     def add(self, text: str, calls: Sequence[ToolCall], *, native: bool) -> None:
         """A turn of the model with its calls, and what they brought."""
         results, self.results = self.results, []
-        said = text[:SAID]
+        said = text[:MAX_REPEATED_CHARS]
         if native:
-            sent = tuple(replace(call, arguments=_proper(call.arguments)) for call in calls)
+            sent = tuple(replace(call, arguments=_valid_arguments(call.arguments)) for call in calls)
             brought = [Message("tool", brought, answers=call) for call, brought in results]
             self.turns.append([Message("assistant", said, calls=sent), *brought])
             return
-        lines = [f"{call.name} {call.arguments[:SAID]}" for call in calls]
+        lines = [f"{call.name} {call.arguments[:MAX_REPEATED_CHARS]}" for call in calls]
         told = "\n\n".join(f"Result of {call.name}: {brought}" for call, brought in results)
         self.turns.append([Message("assistant", "\n".join(filter(None, (said, *lines)))), Message("user", told)])
 
@@ -105,7 +105,7 @@ class Transcript:
         turns = [list(turn) for turn in self.turns]
         yield [message for turn in turns for message in turn]
         for turn in turns[:-1]:
-            turn[1:] = [replace(message, content=GONE) for message in turn[1:]]
+            turn[1:] = [replace(message, content=OMITTED_RESULT) for message in turn[1:]]
             yield [message for turn in turns for message in turn]
         while turns:
             turns.pop(0)
@@ -113,16 +113,20 @@ class Transcript:
 
     def _cost(self, messages: Sequence[Message]) -> int:
         return sum(
-            self.count(message.content) + MESSAGE + sum(self.count(call.arguments) + MESSAGE for call in message.calls)
+            self.count(message.content)
+            + TOKENS_PER_MESSAGE
+            + sum(self.count(call.arguments) + TOKENS_PER_MESSAGE for call in message.calls)
             for message in messages
         )
 
     def _described(self) -> int:
         """Tokens that the tools take."""
-        return sum(self.count(f"{tool.name} {tool.description} {json.dumps(tool.parameters)}") for tool in offered())
+        return sum(
+            self.count(f"{tool.name} {tool.description} {json.dumps(tool.parameters)}") for tool in tool_definitions()
+        )
 
 
-def _proper(arguments: str) -> str:
+def _valid_arguments(arguments: str) -> str:
     """Arguments as they are sent back: servers refuse what is no object, and nobody needs to see again what was too long."""
     try:
         proper = len(arguments) <= MAX_ARGUMENT_CHARS and isinstance(json.loads(arguments), dict)

@@ -16,14 +16,14 @@ from pincite.core.query.plan import Plan
 from pincite.core.run import Run
 from pincite.errors import PinciteError, Unavailable
 from pincite.query.cache.same_question import Difference, difference
-from pincite.query.ground.ground import incomplete
-from pincite.query.prompt.templates import own_prompts
+from pincite.query.ground.ground import incomplete_reason
+from pincite.query.prompt.templates import custom_prompts
 from pincite.query.understand.level import missing_features
 from pincite.text.terms import question_language
 
-WARM = 0.7
+MAX_CACHED_TEMPERATURE = 0.7
 """Whoever asks for a higher temperature asks for something else each time."""
-KEEP_S = 2.0
+SAVE_TIMEOUT_S = 2.0
 """Nobody waits longer for an answer to be kept."""
 
 
@@ -54,30 +54,34 @@ def may_use_cache(run: Run, plan: Plan) -> bool:
         and not (question.fresh or question.guessed or question.also or question.many)
     )
     now = question.filters.as_of is None and question.filters.index is None
-    whole = not _leans(run, plan) or question.standalone is not None
-    usual = not _passing(run.degraded, run) and not run.warnings and (warmth or 0.0) <= WARM
+    whole = not _uses_conversation(run, plan) or question.standalone is not None
+    usual = not _is_temporary(run.degraded, run) and not run.warnings and (warmth or 0.0) <= MAX_CACHED_TEMPERATURE
     return run.kit.cache is not None and settings.cache.enabled and plain and now and whole and usual
 
 
-def _leans(run: Run, plan: Plan) -> bool:
+def _uses_conversation(run: Run, plan: Plan) -> bool:
     """Whether what was said before is part of what the answer is made of; sentences are chosen without it."""
     return bool(plan.question.conversation) and run.kit.llm is not run.kit.extractive
 
 
 async def cache_lookup(run: Run, plan: Plan) -> Lookup:
     """An answer to the same question, if there is one; nothing is embedded where there is nothing to compare with."""
-    cache, key = run.kit.cache, _key(run, plan)
+    cache, key = run.kit.cache, _cache_key(run, plan)
     assert cache is not None
     looked = await cache.look(run.scope, key, plan.text)
     run.observe(hit=False, known=looked.same is not None or looked.others)
     if looked.same is not None and (kept := await cache.read(run.scope, looked.same)):
-        return Lookup(key, looked.state, _again(run, plan, kept, Alike(looked.same, plan.text, 1.0)))
-    if looked.others and (near := await _nearest(run, plan, key)) and (kept := await cache.read(run.scope, near.id)):
-        return Lookup(key, looked.state, _again(run, plan, kept, near))
+        return Lookup(key, looked.state, _as_new_answer(run, plan, kept, Alike(looked.same, plan.text, 1.0)))
+    if (
+        looked.others
+        and (near := await _find_same_question(run, plan, key))
+        and (kept := await cache.read(run.scope, near.id))
+    ):
+        return Lookup(key, looked.state, _as_new_answer(run, plan, kept, near))
     return Lookup(key, looked.state)
 
 
-async def _nearest(run: Run, plan: Plan, key: bytes) -> Alike | None:
+async def _find_same_question(run: Run, plan: Plan, key: bytes) -> Alike | None:
     """The most similar kept question that asks the same; why the nearest of the others does not is told in the trace."""
     cache, limits = run.kit.cache, run.settings.cache
     assert cache is not None
@@ -85,8 +89,8 @@ async def _nearest(run: Run, plan: Plan, key: bytes) -> Alike | None:
         [vector] = await run.embed([plan.text])
     except Unavailable:
         return None  # whoever searches by it will say so
-    for number, one in enumerate(await cache.alike(run.scope, key, vector, least_alike(limits))):
-        apart = differs(plan.text, one, limits)
+    for number, one in enumerate(await cache.alike(run.scope, key, vector, similarity_threshold(limits))):
+        apart = question_difference(plan.text, one, limits)
         if apart is None:
             return one
         if number == 0:
@@ -94,18 +98,18 @@ async def _nearest(run: Run, plan: Plan, key: bytes) -> Alike | None:
     return None
 
 
-def least_alike(limits: Cache) -> float:
+def similarity_threshold(limits: Cache) -> float:
     """The cosine below which two questions are not compared any further."""
     return limits.precision_threshold if limits.threshold_mode == "precision" else limits.recall_threshold
 
 
-def differs(asked: str, kept: Alike, limits: Cache) -> Difference | None:
+def question_difference(asked: str, kept: Alike, limits: Cache) -> Difference | None:
     """In what a kept question is another one, or nothing; how similar it is says how closely its words are read."""
     loose = limits.threshold_mode == "recall" and kept.similarity >= limits.precision_threshold
     return difference(asked, kept.question, other_forms=loose)
 
 
-def _again(run: Run, plan: Plan, kept: Answer, hit: Alike) -> Answer:
+def _as_new_answer(run: Run, plan: Plan, kept: Answer, hit: Alike) -> Answer:
     """A kept answer as this request's own; the trace tells where it is from, and what it stands on."""
     how = "the same words" if hit.question == plan.text else f"a question {hit.similarity:.2f} alike, its words checked"
     run.observe(
@@ -123,12 +127,12 @@ def _again(run: Run, plan: Plan, kept: Answer, hit: Alike) -> Answer:
 async def cache_saving(run: Run, plan: Plan, answer: Answer, lookup: Lookup) -> None:
     """Keep an answer for the next time; a failure here never fails it, and comes too late to be told in it."""
     run.observe(kept=False)
-    if not _worth_keeping(run, plan, answer) or run.deadline - time.monotonic() < KEEP_S:
+    if not _is_cacheable(run, plan, answer) or run.deadline - time.monotonic() < SAVE_TIMEOUT_S:
         return
     assert run.kit.cache is not None
     assert lookup.state is not None
     try:
-        async with asyncio.timeout(KEEP_S):
+        async with asyncio.timeout(SAVE_TIMEOUT_S):
             [vector] = await run.embed([plan.text])
             entry = ToKeep(lookup.key, lookup.state, plan.text, vector, replace(answer, session_id=None))
             run.observe(kept=await run.kit.cache.keep(run.scope, entry, run.settings.cache))
@@ -138,27 +142,27 @@ async def cache_saving(run: Run, plan: Plan, answer: Answer, lookup: Lookup) -> 
         run.degrade("cache_saving", f"the answer was not kept: {error}")
 
 
-def _worth_keeping(run: Run, plan: Plan, answer: Answer) -> bool:
+def _is_cacheable(run: Run, plan: Plan, answer: Answer) -> bool:
     """Only what is whole, stands on sources, came about as it should and owes nothing to a conversation is given again."""
     reason = answer.metadata.finish_reason
-    whole = incomplete(reason) is None and reason != NO_ANSWER
-    unusual = answer.warnings or _passing(answer.degraded, run)
-    return whole and bool(answer.sources) and not (unusual or _leans(run, plan))
+    whole = incomplete_reason(reason) is None and reason != NO_ANSWER
+    unusual = answer.warnings or _is_temporary(answer.degraded, run)
+    return whole and bool(answer.sources) and not (unusual or _uses_conversation(run, plan))
 
 
-def _passing(notes: Sequence[Degraded], run: Run) -> bool:
+def _is_temporary(notes: Sequence[Degraded], run: Run) -> bool:
     """Whether something is missing that may be there the next time; what a level always lacks is not."""
     return not set(notes) <= set(missing_features(run.settings.answers.level))
 
 
-def _key(run: Run, plan: Plan) -> bytes:
+def _cache_key(run: Run, plan: Plan) -> bytes:
     """Everything but the question's words and the documents that decides about an answer.
 
     All settings are in it: one that does not matter costs an answer made twice, one forgotten would give a wrong one.
     """
     question = plan.question
     decides = {
-        "pincite": __version__, "settings": run.settings.model_dump(mode="json"), "prompts": own_prompts(run.settings.data),
+        "pincite": __version__, "settings": run.settings.model_dump(mode="json"), "prompts": custom_prompts(run.settings.data),
         "embedder": run.kit.embedder.name, "model": run.model_of(question), "filters": asdict(question.filters),
         "sampling": asdict(question.sampling), "top_k": plan.top_k, "min_score": question.min_score, "alpha": question.alpha,
         "strategy": plan.strategy, "levels": plan.levels, "intent": plan.intent, "language": question_language(plan.text),

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pincite.core.query.answer import MatchedBy
 from pincite.core.query.hits import Hit
 
-SIMILAR = 0.5
+MIN_TITLE_SIMILARITY = 0.5
 """Dice similarity above which a title counts as meant."""
 
-MOST = 10
+MAX_SOURCES_PER_MARK = 10
 """Sources that one mark may name; `[1-300]` is no citation."""
 
 _CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]*`", re.DOTALL)
@@ -54,7 +54,7 @@ def normalise_marks(text: str, sources: Sequence[Hit]) -> tuple[str, list[Citati
     untouched = [match.span() for pattern in (_CODE, _DEFINES) for match in pattern.finditer(text)]
     for match in _BRACKETS.finditer(text):
         inner = match[1] or match[2] or match[3]
-        found = [] if _inside(match.start(), untouched) else _resolve(inner, match.group(), sources)
+        found = [] if _is_inside(match.start(), untouched) else _resolve(inner, match.group(), sources)
         if not found:
             continue
         pieces.append(text[last : match.start()])
@@ -70,7 +70,7 @@ def normalise_marks(text: str, sources: Sequence[Hit]) -> tuple[str, list[Citati
     return "".join(pieces), marks
 
 
-def _inside(offset: int, spans: Sequence[tuple[int, int]]) -> bool:
+def _is_inside(offset: int, spans: Sequence[tuple[int, int]]) -> bool:
     return any(start <= offset < end for start, end in spans)
 
 
@@ -95,10 +95,10 @@ def _numbers(bare: str) -> list[int] | None:
         return None
     found: list[int] = []
     for first, last in _PART.findall(listed[1]):
-        if not 0 < int(first) <= int(last or first) < int(first) + MOST:
+        if not 0 < int(first) <= int(last or first) < int(first) + MAX_SOURCES_PER_MARK:
             return []
         found += range(int(first), int(last or first) + 1)
-    return found[:MOST]
+    return found[:MAX_SOURCES_PER_MARK]
 
 
 def _by_title(inner: str, sources: Sequence[Hit]) -> tuple[int | None, MatchedBy | None]:
@@ -111,7 +111,7 @@ def _by_title(inner: str, sources: Sequence[Hit]) -> tuple[int | None, MatchedBy
     tiers: list[tuple[MatchedBy, list[int]]] = [
         ("title", [n for n, title in enumerate(titles) if wanted in (title, names[n])]),
         ("contains", [n for n, title in enumerate(titles) if title and (wanted in title or title in wanted)]),
-        ("similar", [n for n, title in enumerate(titles) if _dice(wanted, title) > SIMILAR]),
+        ("similar", [n for n, title in enumerate(titles) if _dice(wanted, title) > MIN_TITLE_SIMILARITY]),
     ]
     for how, fitting in tiers:
         if fitting:

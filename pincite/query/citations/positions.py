@@ -17,19 +17,19 @@ async def citation_positions(run: Run, prompt: Prompt, answer: Answer) -> Answer
         for number, citation in enumerate(answer.citations)
         if citation.source and prompt.sources[citation.source - 1].chunk.place
     ]
-    pages = await run.kit.index.pages([_extract(citation, chunk) for _, citation, chunk in quoted], scope=run.scope)
+    pages = await run.kit.index.pages([_quote_span(citation, chunk) for _, citation, chunk in quoted], scope=run.scope)
     citations = list(answer.citations)
     for (number, citation, chunk), found in zip(quoted, pages, strict=True):
-        citations[number] = _placed(citation, chunk, found)
+        citations[number] = _with_position(citation, chunk, found)
     return replace(answer, citations=tuple(citations))
 
 
-def _extract(citation: Citation, chunk: RetrievedChunk) -> TextSpan:
+def _quote_span(citation: Citation, chunk: RetrievedChunk) -> TextSpan:
     return TextSpan(chunk.document_id, chunk.version, citation.quote_start_char or 0, citation.quote_end_char or 0)
 
 
-def _placed(citation: Citation, chunk: RetrievedChunk, pages: Sequence[PageText]) -> Citation:
+def _with_position(citation: Citation, chunk: RetrievedChunk, pages: Sequence[PageText]) -> Citation:
     """The citation with its place; `rects` are those on its first page, which `page` names."""
-    spot = _extract(citation, chunk)
+    spot = _quote_span(citation, chunk)
     places = locate(pages, spot.start, spot.end, Slice(chunk.text, chunk.start_char))
     return replace(citation, place=in_words(places), rects=places[0].boxes if places else ())

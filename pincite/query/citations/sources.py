@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pincite.core.query.answer import Related, Source
 from pincite.core.query.hits import Hit, RetrievedChunk
 
-SNIPPET = 200
+SNIPPET_CHARS = 200
 """Characters of a source's snippet."""
 
 
@@ -29,8 +29,8 @@ def _source(number: int, hit: Hit, cited: bool) -> Source:
 
 def snippet(text: str) -> str:
     """The beginning of a passage in one line."""
-    line = " ".join(text.split(maxsplit=SNIPPET)[:SNIPPET])  # no word is shorter than a letter
-    return line if len(line) <= SNIPPET else line[: SNIPPET - 1].rstrip() + "…"
+    line = " ".join(text.split(maxsplit=SNIPPET_CHARS)[:SNIPPET_CHARS])  # no word is shorter than a letter
+    return line if len(line) <= SNIPPET_CHARS else line[: SNIPPET_CHARS - 1].rstrip() + "…"
 
 
 def related_documents(hits: Sequence[Hit], labels: Mapping[str, str]) -> tuple[Related, ...]:

@@ -13,16 +13,16 @@ from pincite.core.query.prompt import Draft, Prompt
 from pincite.core.run import Run, Token
 from pincite.errors import Unavailable
 from pincite.models.facts import facts_of
-from pincite.query.ensemble.agreement import DraftStatement, agrees, is_held, statements_of
+from pincite.query.ensemble.agreement import DraftStatement, agrees, is_supported, statements_of
 from pincite.text.sentences import sentences
 
-WARMER, WARMEST = 0.2, 1.0
+TEMPERATURE_STEP, MAX_TEMPERATURE = 0.2, 1.0
 """Each draft is written so much warmer than the one before, up to there; the first as it would be alone."""
-PATIENCE_S = 5.0
+MIN_WAIT_S = 5.0
 """Once most drafts are there, the others get as long again as these took, and at least so long."""
-TOLD = 3
+MAX_REPORTED_STATEMENTS = 3
 """Statements that are told in a warning, each cut to so many characters."""
-LONGEST = 100
+MAX_STATEMENT_CHARS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +50,14 @@ async def voting(run: Run, prompt: Prompt, drafts: Sequence[Draft]) -> Draft:
         drafts=len(drafts), chosen=ballots.index(chosen) + 1, statements=len(chosen.statements), agreed=len(chosen.agreed),
         held=chosen.held,
     )  # fmt: skip
-    _tell(run, chosen.draft.text)
+    _emit_by_sentence(run, chosen.draft.text)
     usages = [one.usage for one in drafts if one.usage]
     final = replace(chosen.draft, usage=sum(usages[1:], usages[0]) if usages else None)
     if len(drafts) < 2 or not chosen.statements:
         return final
-    return replace(final, agreement=chosen.share, warnings=(*final.warnings, *_alone(chosen, len(drafts))))
+    return replace(
+        final, agreement=chosen.share, warnings=(*final.warnings, *_disagreement_warnings(chosen, len(drafts)))
+    )
 
 
 def variations(prompt: Prompt, model: str, wanted: int) -> list[Prompt]:
@@ -65,7 +67,7 @@ def variations(prompt: Prompt, model: str, wanted: int) -> list[Prompt]:
     orders = (prompt.messages, *prompt.reordered)
     found = [replace(prompt, reordered=())]
     for number in range(1, wanted):
-        warmer = max(base, min(WARMEST, base + WARMER * number))
+        warmer = max(base, min(MAX_TEMPERATURE, base + TEMPERATURE_STEP * number))
         found.append(
             replace(found[0], messages=orders[number % len(orders)], sampling=replace(wish, temperature=warmer))
         )
@@ -79,7 +81,7 @@ async def gather_drafts(drafts: Sequence[Coroutine[Any, Any, Draft]]) -> tuple[l
     """
     tasks = [asyncio.create_task(one) for one in drafts]
     try:
-        slow = await _most(tasks)
+        slow = await _wait_for_majority(tasks)
         failed = [error for task in tasks if task not in slow and (error := task.exception())]
         for error in failed:
             if not isinstance(error, Unavailable) or len(failed) == len(tasks):
@@ -91,13 +93,13 @@ async def gather_drafts(drafts: Sequence[Coroutine[Any, Any, Draft]]) -> tuple[l
     return found, f"{len(found)} of {len(tasks)} drafts were written: {why}" if len(found) < len(tasks) else ""
 
 
-async def _most(tasks: Sequence[asyncio.Task[Draft]]) -> set[asyncio.Task[Draft]]:
+async def _wait_for_majority(tasks: Sequence[asyncio.Task[Draft]]) -> set[asyncio.Task[Draft]]:
     """Wait for the drafts; those that are not done when the others have waited long enough."""
     begun, left = time.monotonic(), set(tasks)
     while left and sum(not task.exception() for task in tasks if task not in left) <= len(tasks) // 2:
         _, left = await asyncio.wait(left, return_when=asyncio.FIRST_COMPLETED)
     if left:
-        _, left = await asyncio.wait(left, timeout=max(PATIENCE_S, time.monotonic() - begun))
+        _, left = await asyncio.wait(left, timeout=max(MIN_WAIT_S, time.monotonic() - begun))
     return left
 
 
@@ -123,7 +125,7 @@ def count_votes(
     for number, own in enumerate(said):
         others = [*said[:number], *said[number + 1 :]]
         agreed = [one for one in own if 2 * sum(agrees(one, other, vectors) for other in others) >= max(1, len(others))]
-        found.append(Ballot(drafts[number], own, agreed, sum(is_held(one, sources) for one in agreed)))
+        found.append(Ballot(drafts[number], own, agreed, sum(is_supported(one, sources) for one in agreed)))
     return found
 
 
@@ -135,17 +137,20 @@ def pick_winner(ballots: Sequence[Ballot]) -> Ballot:
     return max(ballots, key=lambda ballot: (ballot.held, ballot.share))
 
 
-def _alone(chosen: Ballot, drafts: int) -> list[str]:
+def _disagreement_warnings(chosen: Ballot, drafts: int) -> list[str]:
     """What the other drafts do not say, in words."""
     lone = [one for one in chosen.statements if one not in chosen.agreed]
     if not lone:
         return []
-    shown = "; ".join(f"“{one.text[:LONGEST]}{'…' if len(one.text) > LONGEST else ''}”" for one in lone[:TOLD])
+    shown = "; ".join(
+        f"“{one.text[:MAX_STATEMENT_CHARS]}{'…' if len(one.text) > MAX_STATEMENT_CHARS else ''}”"
+        for one in lone[:MAX_REPORTED_STATEMENTS]
+    )
     count = f"{len(lone)} of {len(chosen.statements)} statements {'is' if len(lone) == 1 else 'are'}"
     return [f"{count} not what most of {drafts} drafts say: {shown}"]
 
 
-def _tell(run: Run, text: str) -> None:
+def _emit_by_sentence(run: Run, text: str) -> None:
     """Let the chosen draft be heard, sentence by sentence."""
     ends = [end for _, end in sentences(text)][:-1]
     for start, end in zip([0, *ends], [*ends, len(text)], strict=True):

@@ -6,9 +6,9 @@ from pincite.core.query.hits import Hit
 from pincite.core.query.plan import Plan
 from pincite.core.run import Run
 from pincite.models.calibration import WORDS_ALONE, known
-from pincite.query.evidence.relevance_filter import strength
+from pincite.query.evidence.relevance_filter import threshold_score
 from pincite.query.rank.diversity import dedupe
-from pincite.query.rank.rank import NEVER_SHOWN
+from pincite.query.rank.rank import HIDDEN_CONTENT_TYPE
 from pincite.query.rank.relevance import relevance
 
 
@@ -27,11 +27,11 @@ async def document_expansion(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[
     found = list[Hit]()
     for key in new:
         chunk = fetched.chunks.get(key)
-        if chunk is None or chunk.content_type == NEVER_SHOWN:
+        if chunk is None or chunk.content_type == HIDDEN_CONTENT_TYPE:
             continue
         cosine = fetched.similarities.get(key, 0.0)
         hit = Hit(chunk, min(cosine, last), cosine, relevance(plan.queries, chunk, cosine, calibration), 0.0)
-        if strength(run, hit) >= wish.threshold:
+        if threshold_score(run, hit) >= wish.threshold:
             found.append(hit)
     run.observe(documents=len(documents), found=len(new), joined=len(found))
     found.sort(key=lambda hit: -hit.similarity)

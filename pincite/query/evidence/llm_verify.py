@@ -11,11 +11,11 @@ from pincite.core.run import Run
 from pincite.errors import ProviderError
 from pincite.query.prompt.helper_call import Bounds, complete, render_prompt
 
-LONGEST_S = 30.0
+VERDICT_TIMEOUT_S = 30.0
 """A model that takes longer over its verdicts is not waited for."""
-TOKENS_A_VERDICT, SPARE = 6, 60
+TOKENS_PER_VERDICT, EXTRA_VERDICT_TOKENS = 6, 60
 """Tokens for each verdict, and for what a model says around them."""
-CHARS_A_TOKEN = 6
+CHARS_PER_TOKEN = 6
 
 _VERDICT = re.compile(
     r"^[^\w\n]*+(?:passage|source|claim|abschnitt)?[^\w\n]*+(\d{1,3})\W++(yes|no|ja|nein)\b",
@@ -31,8 +31,8 @@ async def model_verification(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[
     """
     if run.kit.llm is run.kit.extractive:
         raise ProviderError("there is no model to judge passages by; the rules alone judged (rag.verification_by)")
-    tokens = TOKENS_A_VERDICT * len(hits) + SPARE
-    bounds = Bounds(LONGEST_S, tokens, CHARS_A_TOKEN * tokens)
+    tokens = TOKENS_PER_VERDICT * len(hits) + EXTRA_VERDICT_TOKENS
+    bounds = Bounds(VERDICT_TIMEOUT_S, tokens, CHARS_PER_TOKEN * tokens)
     prompt, shown = _prompt(run, plan, hits, bounds)
     verdicts = read_verdicts(await complete(prompt, bounds, run=run), shown)
     kept = [hit for number, hit in enumerate(hits, start=1) if number > shown or verdicts[number]]
@@ -56,7 +56,7 @@ def read_verdicts(text: str, count: int) -> Mapping[int, bool]:
 def _prompt(run: Run, plan: Plan, hits: Sequence[Hit], bounds: Bounds) -> tuple[Prompt, int]:
     """One prompt for as many passages as the model's window holds, the best first, and how many these are."""
     boundary = f"=== {secrets.token_hex(8)} ==="
-    blocks = [f"{boundary}\nPassage {n}: {_shown(hit)}\n{boundary}" for n, hit in enumerate(hits, start=1)]
+    blocks = [f"{boundary}\nPassage {n}: {_passage_text(hit)}\n{boundary}" for n, hit in enumerate(hits, start=1)]
     while blocks:
         fills = {"boundary": boundary, "question": plan.text, "passages": "\n\n".join(blocks)}
         if prompt := render_prompt("verify", plan.question, fills, bounds, run=run):
@@ -65,6 +65,6 @@ def _prompt(run: Run, plan: Plan, hits: Sequence[Hit], bounds: Bounds) -> tuple[
     raise ProviderError("no passage fits into the model's window to be judged; the rules alone judged them")
 
 
-def _shown(hit: Hit) -> str:
+def _passage_text(hit: Hit) -> str:
     chunk = hit.chunk
     return "\n".join(part for part in (chunk.title, chunk.header, chunk.text) if part)

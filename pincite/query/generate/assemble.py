@@ -15,8 +15,8 @@ from pincite.core.run import Run, SourcesFound
 from pincite.errors import Invalid
 from pincite.models.facts import ModelFacts, facts_of
 from pincite.query.citations.sources import sources_of
-from pincite.query.generate.reasoning import NONE, Thinking, thinking_for
-from pincite.query.prompt.budget import MESSAGE, Budget, counted, tokenizer
+from pincite.query.generate.reasoning import NO_THINKING, Thinking, thinking_for
+from pincite.query.prompt.budget import TOKENS_PER_MESSAGE, Budget, count_tokens, tokenizer
 from pincite.query.prompt.templates import Prompts, Template
 from pincite.text.injection import notices
 from pincite.text.tokens import Tokenizer
@@ -29,18 +29,18 @@ def sandwich(best_first: Sequence[T]) -> list[T]:
     return [*best_first[::2], *reversed(best_first[1::2])]
 
 
-CHARS_A_TOKEN = 4
+CHARS_PER_TOKEN = 4
 """How the template `five-stage` counts its passages."""
 _MARK = re.compile(r" ?\[Source \d{1,3}\]")
 
-CITATION = {
+CITATION_FORMS = {
     ("default", "source"): "[Source N]",
     ("default", "title"): "[Title], with the source's own title",
     ("five-stage", "title"): "[Title > Section], as the passage is headed",
     ("local", "title"): "[Title], with the passage's own title",
 }
 """How the model is told to write a citation, by template and form."""
-BY_PLACE = "[Source N], N being the passage's place in the context counted from 1"
+CITATION_BY_POSITION = "[Source N], N being the passage's place in the context counted from 1"
 
 
 async def prompt_assembly(run: Run, plan: Plan, evidence: Evidence) -> Prompt:
@@ -49,15 +49,15 @@ async def prompt_assembly(run: Run, plan: Plan, evidence: Evidence) -> Prompt:
     facts = facts_of(run.model_of(plan.question))
     thinking = thinking_for(run, plan, facts)
     budget = Budget.of(llm.window, facts.tier, settings.context.max_tokens, thinking.tokens)
-    page = _PromptBuilder.of(run, plan, _advice(facts, thinking))
+    page = _PromptBuilder.of(run, plan, _advice_prompts(facts, thinking))
     fixed = page.cost(page.messages([], []))
     turns = () if llm is run.kit.extractive else plan.question.conversation
-    history, said = remembered(turns, budget.history, page.tokenizer.name)
-    chosen, blocks, filled = page.fitting(evidence.hits, _room(page, fixed, budget))
+    history, said = history_messages(turns, budget.history, page.tokenizer.name)
+    chosen, blocks, filled = page.fitting(evidence.hits, _passage_tokens(page, fixed, budget))
     if settings.context.order == "sandwich" and llm is not run.kit.extractive:
         chosen, blocks = page.sandwiched(chosen)
     if settings.guard.injection != "off" and llm is not run.kit.extractive:
-        run.warnings.extend(_warnings(chosen))
+        run.warnings.extend(_injection_warnings(chosen))
     tokens = fixed + filled + said
     run.observe(
         sources=len(chosen), left_out=len(evidence.hits) - len(chosen), turns=len(history) // 2, tokens=tokens,
@@ -71,12 +71,12 @@ async def prompt_assembly(run: Run, plan: Plan, evidence: Evidence) -> Prompt:
     return prompt
 
 
-def _advice(facts: ModelFacts, thinking: Thinking) -> tuple[str, ...]:
+def _advice_prompts(facts: ModelFacts, thinking: Thinking) -> tuple[str, ...]:
     """The prompts that tell a model how to go about an answer, beside the one for its kind."""
     return (*(("quote-first",) if facts.quote_first else ()), *(("think-first",) if thinking.aloud else ()))
 
 
-def _warnings(chosen: Sequence[Hit]) -> list[str]:
+def _injection_warnings(chosen: Sequence[Hit]) -> list[str]:
     """Which sources talk to the model, so that a reader knows whose words an answer may be."""
     return [
         f"source {number} ({hit.chunk.title}) {what}"
@@ -85,7 +85,7 @@ def _warnings(chosen: Sequence[Hit]) -> list[str]:
     ]
 
 
-def sampling_of(question: Question, budget: Budget, *, run: Run, thinking: Thinking = NONE) -> Sampling:
+def sampling_of(question: Question, budget: Budget, *, run: Run, thinking: Thinking = NO_THINKING) -> Sampling:
     """How the model should write: as the caller wishes, else as the settings say; what it thinks comes on top of the answer."""
     wish, llm = question.sampling, run.settings.llm
     return replace(
@@ -97,9 +97,9 @@ def sampling_of(question: Question, budget: Budget, *, run: Run, thinking: Think
     )
 
 
-def _room(page: "_PromptBuilder", fixed: int, budget: Budget) -> int:
+def _passage_tokens(page: "_PromptBuilder", fixed: int, budget: Budget) -> int:
     """Tokens left for passages: their share, less the question and what the instructions need beyond theirs."""
-    asked = page.count(page.question) + MESSAGE
+    asked = page.count(page.question) + TOKENS_PER_MESSAGE
     instructions = fixed - asked
     if page.wish and instructions > budget.system:
         own = page.count(page.wish)
@@ -130,7 +130,11 @@ class _PromptBuilder:
         boundary = f"=== {secrets.token_hex(8)} ==="
         kind = f"answer/{plan.analysis.hints.template}"
         answer = " ".join(prompts.get(name).text for name in (*advice, kind))
-        fills = {"boundary": boundary, "citation": CITATION.get((name, form), BY_PLACE), "answer": answer}
+        fills = {
+            "boundary": boundary,
+            "citation": CITATION_FORMS.get((name, form), CITATION_BY_POSITION),
+            "answer": answer,
+        }
         counting = tokenizer(settings.chunking.tokenizer)
         return cls(name, prompts, counting, boundary, plan.text, plan.question.sampling.system_prompt or "", fills)
 
@@ -138,7 +142,7 @@ class _PromptBuilder:
         return self.tokenizer.count(text)
 
     def cost(self, messages: Sequence[Message]) -> int:
-        return sum(self.count(message.content) + MESSAGE for message in messages)
+        return sum(self.count(message.content) + TOKENS_PER_MESSAGE for message in messages)
 
     def fitting(self, hits: Sequence[Hit], room: int) -> tuple[list[Hit], list[str], int]:
         """The best that fit together, their blocks and tokens; the lowest-scored go first, one too large alone goes too."""
@@ -162,7 +166,7 @@ class _PromptBuilder:
         return ordered, [self.block(template, number, hit) for number, hit in enumerate(ordered, start=1)]
 
     def _size(self, block: str) -> int:
-        return max(-(-len(block) // CHARS_A_TOKEN) if self.name == "five-stage" else 0, self.count(block))
+        return max(-(-len(block) // CHARS_PER_TOKEN) if self.name == "five-stage" else 0, self.count(block))
 
     def block(self, template: Template, number: int, hit: Hit) -> str:
         """One passage as the model sees it."""
@@ -204,12 +208,12 @@ def _one_line(name: str) -> str:
     return " ".join(name.split())
 
 
-def remembered(conversation: Sequence[Exchange], room: int, tokenizer_name: str) -> tuple[list[Message], int]:
+def history_messages(conversation: Sequence[Exchange], room: int, tokenizer_name: str) -> tuple[list[Message], int]:
     """The last turns that fit, each whole, and their tokens; what was cited then has other numbers now."""
     kept, filled = list[Message](), 0
     for turn in reversed([turn for turn in conversation if turn.answer]):
         both = [Message("user", turn.question), Message("assistant", _MARK.sub("", turn.answer))]
-        cost = sum(counted(tokenizer_name, message.content) + MESSAGE for message in both)
+        cost = sum(count_tokens(tokenizer_name, message.content) + TOKENS_PER_MESSAGE for message in both)
         if filled + cost > room:
             break
         kept, filled = both + kept, filled + cost

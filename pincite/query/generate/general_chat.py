@@ -5,8 +5,8 @@ from pincite.core.query.prompt import Message, Prompt
 from pincite.core.run import Run, SourcesFound
 from pincite.errors import Invalid
 from pincite.models.facts import facts_of
-from pincite.query.generate.assemble import remembered, sampling_of
-from pincite.query.prompt.budget import MESSAGE, Budget, tokenizer
+from pincite.query.generate.assemble import history_messages, sampling_of
+from pincite.query.prompt.budget import TOKENS_PER_MESSAGE, Budget, tokenizer
 from pincite.query.prompt.templates import Prompts
 
 
@@ -25,12 +25,12 @@ async def general_prompt(run: Run, plan: Plan) -> Prompt | None:
         filter(None, (question.sampling.system_prompt, Prompts.of(run).get("general" if general else "talk").text))
     )
     ends = [Message("system", system), Message("user", question.text)]
-    fixed = sum(count(message.content) + MESSAGE for message in ends)
+    fixed = sum(count(message.content) + TOKENS_PER_MESSAGE for message in ends)
     if fixed > budget.system + budget.sources:
         raise Invalid(
             "message and system prompt together are too long for this model: shorten them, or use a model with a larger window",
             code="system_prompt_too_long",
         )
-    history, said = remembered(question.conversation, budget.history, name)
+    history, said = history_messages(question.conversation, budget.history, name)
     run.observe(turns=len(history) // 2, tokens=fixed + said, window=llm.window)
     return Prompt(plan.text, (ends[0], *history, ends[1]), (), fixed + said, sampling_of(question, budget, run=run))

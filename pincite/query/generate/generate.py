@@ -17,9 +17,9 @@ from pincite.query.generate.markdown_stream import sanitize
 from pincite.query.generate.stream_filter import StreamFilter
 from pincite.text.invisible import visible
 
-MOST_THOUGHT = 50_000
+MAX_REASONING_CHARS = 50_000
 """Characters of what a model thinks that are kept for a trace."""
-BROKEN_OFF = "incomplete"
+INCOMPLETE = "incomplete"
 """Finish reason of a draft whose model failed in the middle."""
 
 
@@ -38,10 +38,10 @@ async def extractive_generation(run: Run, prompt: Prompt) -> Draft:
     return await _write(run, run.kit.extractive, prompt)
 
 
-def told(run: Run, prompt: Prompt, pieces: Sequence[StreamPart], given: Sequence[str]) -> Draft:
+def build_draft(run: Run, prompt: Prompt, pieces: Sequence[StreamPart], given: Sequence[str]) -> Draft:
     """The draft that pieces make which are all there; an address may pass where it stands in what was `given`."""
     border = LinkPolicy.around([*given, *(hit.chunk.text for hit in prompt.sources)])
-    writing = _Writing(run, StreamFilter(_one_form(prompt.sources), border), border)
+    writing = _DraftWriter(run, StreamFilter(_mark_normaliser(prompt.sources), border), border)
     for piece in pieces:
         writing.add(piece)
     writing.finish()
@@ -56,7 +56,7 @@ async def _write(run: Run, llm: LLM, prompt: Prompt, *, aloud: bool = True) -> D
         run.prompt = prompt
     given = [*(message.content for message in prompt.messages), *(hit.chunk.text for hit in prompt.sources)]
     border = LinkPolicy.around(given)
-    writing = _Writing(run, StreamFilter(_one_form(prompt.sources), border), border, aloud)
+    writing = _DraftWriter(run, StreamFilter(_mark_normaliser(prompt.sources), border), border, aloud)
     broken: Unavailable | None = None
     try:
         async with aclosing(llm.write(prompt)) as pieces:  # type: ignore[type-var]
@@ -69,7 +69,7 @@ async def _write(run: Run, llm: LLM, prompt: Prompt, *, aloud: bool = True) -> D
         raise broken or ProviderError(f"the model {llm.name} wrote nothing that can be shown")
     if broken:
         run.degrade("llm_generation", f"the model stopped in the middle: {broken}")
-    made = writing.draft(llm, BROKEN_OFF if broken else writing.last.finish_reason)
+    made = writing.draft(llm, INCOMPLETE if broken else writing.last.finish_reason)
     run.observe(**written(made, writing.first_text_ms))
     if thought := writing.thought:
         run.observe(thought_characters=len(thought))
@@ -77,12 +77,12 @@ async def _write(run: Run, llm: LLM, prompt: Prompt, *, aloud: bool = True) -> D
     return made
 
 
-def _one_form(sources: Sequence[Hit]) -> Callable[[str], str]:
+def _mark_normaliser(sources: Sequence[Hit]) -> Callable[[str], str]:
     return lambda text: normalise_marks(text, sources)[0]
 
 
 @dataclass(slots=True)
-class _Writing:
+class _DraftWriter:
     """What has been written so far; whatever is added to its text is told at once."""
 
     run: Run
@@ -108,7 +108,7 @@ class _Writing:
             self.quotes.append(replace(piece.quote, mark_start=mark, mark_end=len(self.text)))
         elif piece.text:
             self._show(self.cleaner.feed(piece.text))
-        self.thinks += piece.thought[: MOST_THOUGHT - len(self.thinks)]
+        self.thinks += piece.thought[: MAX_REASONING_CHARS - len(self.thinks)]
         self.usage = piece.usage or self.usage
         self.last = piece if piece.finish_reason else self.last
 
@@ -124,7 +124,7 @@ class _Writing:
     @property
     def thought(self) -> str:
         """What the model thought, apart from its answer or in it."""
-        return (self.thinks + self.cleaner.thoughts).strip()[:MOST_THOUGHT]
+        return (self.thinks + self.cleaner.thoughts).strip()[:MAX_REASONING_CHARS]
 
     def _show(self, text: str) -> None:
         if text:

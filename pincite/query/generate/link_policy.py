@@ -10,26 +10,26 @@ from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import urlsplit
 
-LONGEST_ADDRESS = 2000
+MAX_URL_CHARS = 2000
 """One that has not ended by then is cut."""
 
-BEGINS = r"(?i:(?:https?|ftp)://|(?<![\w.@-])www\.)"
+URL_START = r"(?i:(?:https?|ftp)://|(?<![\w.@-])www\.)"
 """What readers of Markdown take for the beginning of an address, wherever it stands."""
-ACTS = r"(?i:(?:javascript|vbscript|livescript):|data:(?=[\w.+-]{1,40}/))"
+ACTIVE_SCHEMES = r"(?i:(?:javascript|vbscript|livescript):|data:(?=[\w.+-]{1,40}/))"
 """Schemes that do something by themselves."""
-COMMANDS = r"\\(?=href|url|includegraphics|html[A-Z])"
+LINKING_COMMANDS = r"\\(?=href|url|includegraphics|html[A-Z])"
 """Commands by which a formula links or loads."""
 
-Kind = Literal["image", "html", "link", "address"]
-STOPPED: Mapping[Kind, str] = {
+RemovedKind = Literal["image", "html", "link", "address"]
+WARNINGS: Mapping[RemovedKind, str] = {
     "image": "an image was taken out of the answer",
     "html": "HTML was taken out of the answer",
     "link": "a link that leads to no web page was taken out of the answer",
     "address": "an address that stands in no source was cut to its host",
 }
 
-_ADDRESS = re.compile(rf"{BEGINS}[^\s<>\"'`\\|\[\]{{}}^]*")
-_ACTS, _COMMANDS = re.compile(ACTS), re.compile(COMMANDS)
+_ADDRESS = re.compile(rf"{URL_START}[^\s<>\"'`\\|\[\]{{}}^]*")
+_ACTS, _COMMANDS = re.compile(ACTIVE_SCHEMES), re.compile(LINKING_COMMANDS)
 _LINK = re.compile(
     r"\[(?P<text>(?:[^\[\]\\`<\n]|\\.)*+)\]"
     r"\([ \t]*+(?:<(?P<pointed>[^<>\n]*+)>|(?P<to>(?:[^\s()<>\\]|\\.|\((?:[^\s()\\]|\\.)*+\))*+))"
@@ -49,17 +49,17 @@ class LinkPolicy:
     """What is known here may leave; `stopped` remembers what was held back, in words."""
 
     known: frozenset[str] = frozenset()
-    stopped: set[Kind] = field(default_factory=set)
+    stopped: set[RemovedKind] = field(default_factory=set)
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What the reader should know was held back."""
-        return tuple(said for kind, said in STOPPED.items() if kind in self.stopped)
+        return tuple(said for kind, said in WARNINGS.items() if kind in self.stopped)
 
     @classmethod
     def around(cls, texts: Iterable[str]) -> "LinkPolicy":
         """A border that lets those addresses pass that stand in these texts."""
-        found = {_trimmed(address[0]) for text in texts for address in _ADDRESS.finditer(text)}
+        found = {_trim_punctuation(address[0]) for text in texts for address in _ADDRESS.finditer(text)}
         return cls(frozenset(found))
 
     def plain(self, text: str) -> str:
@@ -73,7 +73,7 @@ class LinkPolicy:
 
     def _unlinked(self, text: str) -> str:
         """Text between links: brackets that only look like one are set apart."""
-        text = _DEFINES.sub(lambda found: found[0] if _is_words(found["to"]) else f"] {found[0][1:]}", text)
+        text = _DEFINES.sub(lambda found: found[0] if _is_plain_word(found["to"]) else f"] {found[0][1:]}", text)
         text = _ADDRESS.sub(lambda found: self._kept_or_cut(found[0]), text.replace("](", "] ("))
         return _COMMANDS.sub(r"\\ ", _ACTS.sub(lambda found: self.apart(found[0]), text))
 
@@ -88,7 +88,7 @@ class LinkPolicy:
         words, host = self._unlinked(text), host_of(to).removeprefix("www.")
         said = words if words.strip() in (host, to) else f"{words} ({host or to})".strip()
         if self._passes(to):
-            return f"[{said}]({_safe(to)})"
+            return f"[{said}]({_escape_parentheses(to)})"
         self.stopped.add("address" if host else "link")
         return said if host or _RELATIVE.fullmatch(to) else words
 
@@ -97,14 +97,14 @@ class LinkPolicy:
         found = _ADDRESS.match(run)
         if found is None:
             return 1, run[0]
-        url = _trimmed(found[0])
+        url = _trim_punctuation(found[0])
         after = _AFTER.match(run, len(url))
         end = after.end() if after else len(url)
         shown = self._kept_or_cut(url) + run[len(url) : end]
         return end, shown + (" " if run[end:] else "")  # what stands close by is no part of it
 
     def _kept_or_cut(self, run: str) -> str:
-        url = _trimmed(run)
+        url = _trim_punctuation(run)
         if self._passes(url):
             return run
         self.stopped.add("address")
@@ -127,12 +127,12 @@ def link_at(window: str) -> re.Match[str] | None:
     return _LINK.match(window)
 
 
-def defines(window: str, whole: bool) -> bool | None:
+def may_define_link(window: str, whole: bool) -> bool | None:
     """Whether a closing bracket and colon may define where a link leads; None where more must be known."""
     found = _DEFINES.match(window)
     if not whole and (found is None or found.end() == len(window)) and not _BLANK.match(window, 2):
         return None
-    return found is not None and not _is_words(found["to"])
+    return found is not None and not _is_plain_word(found["to"])
 
 
 def host_of(address: str) -> str:
@@ -152,11 +152,11 @@ def host_of(address: str) -> str:
         return ""
 
 
-def _is_words(to: str) -> bool:
+def _is_plain_word(to: str) -> bool:
     return bool(_PLAIN_WORD.fullmatch(to))
 
 
-def _trimmed(run: str) -> str:
+def _trim_punctuation(run: str) -> str:
     """An address without the punctuation after it; a closing bracket belongs to it where it was opened in it."""
     end, unopened = len(run), run.count(")") - run.count("(")
     while end and run[end - 1] in ").,;:!?*_~" and (run[end - 1] != ")" or unopened > 0):
@@ -165,5 +165,5 @@ def _trimmed(run: str) -> str:
     return run[:end]
 
 
-def _safe(address: str) -> str:
+def _escape_parentheses(address: str) -> str:
     return address.replace("(", "%28").replace(")", "%29")

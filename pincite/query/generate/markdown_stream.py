@@ -7,19 +7,27 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from pincite.query.generate.link_policy import ACTS, BEGINS, COMMANDS, LONGEST_ADDRESS, LinkPolicy, defines, link_at
+from pincite.query.generate.link_policy import (
+    ACTIVE_SCHEMES,
+    LINKING_COMMANDS,
+    MAX_URL_CHARS,
+    URL_START,
+    LinkPolicy,
+    link_at,
+    may_define_link,
+)
 
-LONGEST_WORD = 400
+MAX_WORD_CHARS = 400
 """Text without any white space is cut there."""
-LONGEST_IMAGE, LONGEST_TAG, LONGEST_CODE, LONGEST_BRACKET, LONGEST_LABEL = 4000, 500, 300, 200, 120
+MAX_IMAGE_CHARS, MAX_TAG_CHARS, MAX_CODE_CHARS, MAX_BRACKET_CHARS, MAX_LABEL_CHARS = 4000, 500, 300, 200, 120
 """What has not ended by then is not taken for one."""
-QUESTIONS = "SUGGESTED_QUESTIONS"
-MARKERS = (f"**{QUESTIONS}", QUESTIONS)
+QUESTIONS_MARKER = "SUGGESTED_QUESTIONS"
+MARKERS = (f"**{QUESTIONS_MARKER}", QUESTIONS_MARKER)
 """What comes before the questions a model suggests."""
-AHEAD = 32
+LOOKAHEAD_CHARS = 32
 """No decision needs to see farther than this beyond a word."""
 
-REASONED = re.compile(r"</(?:think|thinking|reasoning)>", re.IGNORECASE)
+REASONING_END = re.compile(r"</(?:think|thinking|reasoning)>", re.IGNORECASE)
 """What a model ends its reasoning with."""
 
 _LOADS = (
@@ -34,9 +42,11 @@ _LOADING_ATTRIBUTE = re.compile(
     re.IGNORECASE,
 )
 _WIDE_STOPS = "。！？"
-_SPECIAL = re.compile(rf"!(?=\[)|<|`|\s|S|\*(?=\*S)|[{_WIDE_STOPS}]|\[|\](?=[(:])|{BEGINS}|{ACTS}|{COMMANDS}")
+_SPECIAL = re.compile(
+    rf"!(?=\[)|<|`|\s|S|\*(?=\*S)|[{_WIDE_STOPS}]|\[|\](?=[(:])|{URL_START}|{ACTIVE_SCHEMES}|{LINKING_COMMANDS}"
+)
 _SENTENCE_END = re.compile(r"[.!?…][\"'”’»)\]*_]{0,4}$")
-_OPEN_BRACKET = re.compile(rf"\[[^\]\n]{{0,{LONGEST_BRACKET}}}$")
+_OPEN_BRACKET = re.compile(rf"\[[^\]\n]{{0,{MAX_BRACKET_CHARS}}}$")
 _IMAGE = re.compile(
     r"!\[(?:[^\[\]\\]|\\.|\[(?:[^\[\]\\]|\\.)*+\])*+\](?P<to>\((?:[^()\\]|\\.|\((?:[^()\\]|\\.)*+\))*+\)|\[[^\[\]]*+\])?",
     re.DOTALL,
@@ -53,16 +63,16 @@ def sanitize(text: str, border: LinkPolicy | None = None) -> str:
     """Text that stands as it is, but that no reader of Markdown or HTML can load anything from, nor be led astray by."""
     border = border or LinkPolicy()
     plain = border.plain(text.replace("![", "! ["))
-    return _TAG_BEGINS.sub(lambda begins: _apart(plain, begins), plain)
+    return _TAG_BEGINS.sub(lambda begins: _separate_tag(plain, begins), plain)
 
 
-def _apart(text: str, begins: re.Match[str]) -> str:
+def _separate_tag(text: str, begins: re.Match[str]) -> str:
     """A bracket that may begin a tag, set apart where that could do something or does not end here."""
-    tag = _TAG.match(text, begins.start(), begins.start() + LONGEST_TAG)
-    return begins[0] if tag and not _acts(tag) and "=" not in tag[0] else f"< {begins[0][1:]}"
+    tag = _TAG.match(text, begins.start(), begins.start() + MAX_TAG_CHARS)
+    return begins[0] if tag and not _is_active_tag(tag) and "=" not in tag[0] else f"< {begins[0][1:]}"
 
 
-def _acts(tag: re.Match[str]) -> bool:
+def _is_active_tag(tag: re.Match[str]) -> bool:
     """Whether a tag loads something, leads somewhere or is a program."""
     if tag["name"].lower() in _ACTS:
         return True
@@ -70,7 +80,7 @@ def _acts(tag: re.Match[str]) -> bool:
 
 
 @dataclass(slots=True)
-class Begun:
+class StretchState:
     """How far a stretch that has not ended yet was read, what it becomes up to there, and what may not pass."""
 
     border: LinkPolicy = field(default_factory=LinkPolicy)
@@ -78,18 +88,20 @@ class Begun:
     kept: list[str] = field(default_factory=list)
 
 
-def stretch(raw: str, least: int, final: bool, *, fresh: bool, begun: Begun | None = None) -> tuple[int, str] | None:
+def next_stretch(
+    raw: str, least: int, final: bool, *, fresh: bool, begun: StretchState | None = None
+) -> tuple[int, str] | None:
     """The next stretch of prose: how long it is, and what it becomes; None where it has not ended yet.
 
     Where a `fresh` line begins with something that goes, the line begins after it. `begun` is where it was waited
     before, and is told where it is waited now: nothing is read twice because it came in small pieces. One that ends
     with the end of reasoning takes that mark along.
     """
-    begun = begun or Begun()
+    begun = begun or StretchState()
     at, kept = begun.at, list(begun.kept)
-    while special := _SPECIAL.search(raw, at, max(at, LONGEST_WORD) + AHEAD):
+    while special := _SPECIAL.search(raw, at, max(at, MAX_WORD_CHARS) + LOOKAHEAD_CHARS):
         here = special.start()
-        if here >= max(at, LONGEST_WORD):
+        if here >= max(at, MAX_WORD_CHARS):
             break
         kept.append(raw[at:here])
         if special[0].isspace() or special[0] in _WIDE_STOPS:
@@ -100,9 +112,9 @@ def stretch(raw: str, least: int, final: bool, *, fresh: bool, begun: Begun | No
             continue
         if raw.startswith(MARKERS, here):
             return here, "".join(kept)
-        if reasoned := REASONED.match(raw, here):
+        if reasoned := REASONING_END.match(raw, here):
             return reasoned.end(), "".join(kept)
-        thing = _thing(raw, here, final, begun.border)
+        thing = _read_element(raw, here, final, begun.border)
         if thing is None:
             begun.at, begun.kept = here, kept
             return None
@@ -110,8 +122,8 @@ def stretch(raw: str, least: int, final: bool, *, fresh: bool, begun: Begun | No
         if not shown and fresh and not "".join(kept).strip():
             return at, ""
         kept.append(shown or ("" if raw[here - 1 : here].isspace() else " "))  # what it kept apart stays apart
-    end = max(at, LONGEST_WORD)
-    if not final and len(raw) <= end + AHEAD:
+    end = max(at, MAX_WORD_CHARS)
+    if not final and len(raw) <= end + LOOKAHEAD_CHARS:
         return None
     return min(end, len(raw)), "".join(kept) + raw[at:end]
 
@@ -120,30 +132,30 @@ def _may_end(raw: str, here: int, least: int) -> bool:
     """Whether to let go at this white space or wide full stop: never inside brackets, which may be a citation."""
     if raw[here] == "\n":
         return True
-    if _OPEN_BRACKET.search(raw, max(0, here - LONGEST_BRACKET - 1), here):
+    if _OPEN_BRACKET.search(raw, max(0, here - MAX_BRACKET_CHARS - 1), here):
         return False
     return here >= least or raw[here] in _WIDE_STOPS or bool(_SENTENCE_END.search(raw, max(0, here - 6), here))
 
 
-_Thing = tuple[int, str] | None
+_Element = tuple[int, str] | None
 """Where something ends and what it becomes, nothing if it goes; None where more must be known first."""
 
 
-def _thing(raw: str, here: int, final: bool, border: LinkPolicy) -> _Thing:
+def _read_element(raw: str, here: int, final: bool, border: LinkPolicy) -> _Element:
     """What begins here: an image, a tag, code, a link, an address, the marker of questions, or just a character."""
-    kind, size = _KINDS.get(raw[here].lower(), (_letter, AHEAD))
+    kind, size = _ELEMENT_READERS.get(raw[here].lower(), (_read_character, LOOKAHEAD_CHARS))
     if raw[here] == "S":  # a marker has capital letters, and no scheme begins with one of these
-        kind, size = _letter, AHEAD
+        kind, size = _read_character, LOOKAHEAD_CHARS
     window = raw[here : here + size]
     found = kind(window, final or len(window) == size, border)
     return found and (here + found[0], found[1])
 
 
-def _letter(window: str, known: bool, _: LinkPolicy) -> _Thing:
+def _read_character(window: str, known: bool, _: LinkPolicy) -> _Element:
     return None if not known and any(marker.startswith(window) for marker in MARKERS) else (1, window[0])
 
 
-def _image(window: str, known: bool, border: LinkPolicy) -> _Thing:
+def _read_image(window: str, known: bool, border: LinkPolicy) -> _Element:
     """An image goes; brackets after an exclamation mark stay, set apart."""
     block, blank, _ = window.partition("\n\n")  # no image goes on after a blank line
     known = known or bool(blank)
@@ -156,28 +168,28 @@ def _image(window: str, known: bool, border: LinkPolicy) -> _Thing:
     return image.end(), ""
 
 
-def _tag(window: str, known: bool, border: LinkPolicy) -> _Thing:
+def _read_tag(window: str, known: bool, border: LinkPolicy) -> _Element:
     """A tag that acts goes, one that is only named stays; one with values, or whose end cannot be seen, is set apart."""
     if not _TAG_BEGINS.match(window):
         return None if not known and window in ("<", "</") else (1, "<")
     if leads := _AUTOLINK.match(window):
         return (leads.end(), border.address(leads["to"])[1].rstrip()) if "://" in leads["to"] else (1, "< ")
-    longest = LONGEST_IMAGE if _LOADER.match(window) else LONGEST_TAG
+    longest = MAX_IMAGE_CHARS if _LOADER.match(window) else MAX_TAG_CHARS
     block, blank, _ = window[:longest].partition("\n\n")
     tag = _TAG.match(block)
     if tag is None:
         return (1, "< ") if known or blank or len(block) == longest or window[1] in "!?" else None
-    if _acts(tag):
+    if _is_active_tag(tag):
         border.stopped.add("html")
         return tag.end(), ""
     return 1, "< " if "=" in tag[0] else "<"
 
 
-def _code_span(window: str, known: bool, border: LinkPolicy) -> _Thing:
+def _read_code_span(window: str, known: bool, border: LinkPolicy) -> _Element:
     """Code between backticks on one line; backticks that nothing closes are themselves."""
     ticks = len(window) - len(window.lstrip("`"))
-    line, newline, _ = window[ticks : ticks + LONGEST_CODE].partition("\n")
-    known = known or bool(newline) or len(line) == LONGEST_CODE
+    line, newline, _ = window[ticks : ticks + MAX_CODE_CHARS].partition("\n")
+    known = known or bool(newline) or len(line) == MAX_CODE_CHARS
     closing = re.search(rf"(?<!`)`{{{ticks}}}(?!`)", line)
     if not known and (closing is None or closing.end() == len(line)):
         return None
@@ -187,7 +199,7 @@ def _code_span(window: str, known: bool, border: LinkPolicy) -> _Thing:
     return len(code), sanitize(code, border)
 
 
-def _bracket(window: str, known: bool, border: LinkPolicy) -> _Thing:
+def _read_bracket(window: str, known: bool, border: LinkPolicy) -> _Element:
     """A link on one line becomes what the border makes of it; any other bracket is itself."""
     label = _LABEL.match(window)
     if label is None:
@@ -203,40 +215,40 @@ def _bracket(window: str, known: bool, border: LinkPolicy) -> _Thing:
     return found.end(), border.link(found)
 
 
-def _closing(window: str, known: bool, _: LinkPolicy) -> _Thing:
+def _read_closing_bracket(window: str, known: bool, _: LinkPolicy) -> _Element:
     """What is left of a link that was none, and what may say where one leads, is set apart."""
     if window.startswith("]("):
         return 1, "] "
-    leads = defines(window, known)
+    leads = may_define_link(window, known)
     return None if leads is None else (1, "] " if leads else "]")
 
 
-def _address(window: str, known: bool, border: LinkPolicy) -> _Thing:
+def _read_url(window: str, known: bool, border: LinkPolicy) -> _Element:
     """An address is itself where it is known, else its host; a scheme that acts is set apart."""
     if scheme := _SCHEME.match(window):
         return scheme.end(), border.apart(scheme[0])
     run = _RUN.match(window)
     if run is None or (not known and run.end() == len(window)):
         return None if run else (1, window[0])
-    if run.end() == LONGEST_ADDRESS:  # where it ends is not to be seen, so nothing says that it is known
+    if run.end() == MAX_URL_CHARS:  # where it ends is not to be seen, so nothing says that it is known
         return run.end(), f"{LinkPolicy(stopped=border.stopped).address(run[0])[1]} "
     return border.address(run[0])
 
 
-def _command(window: str, _known: bool, _: LinkPolicy) -> _Thing:
+def _read_command(window: str, _known: bool, _: LinkPolicy) -> _Element:
     return 1, "\\ "
 
 
-_LABEL = re.compile(rf"\[(?:[^\[\]\\`<\n]|\\.){{0,{LONGEST_BRACKET}}}+\]?")
-_SCHEME = re.compile(ACTS)
+_LABEL = re.compile(rf"\[(?:[^\[\]\\`<\n]|\\.){{0,{MAX_BRACKET_CHARS}}}+\]?")
+_SCHEME = re.compile(ACTIVE_SCHEMES)
 _RUN = re.compile(r"[^\s<]+")
-_KINDS: Mapping[str, tuple[Callable[[str, bool, LinkPolicy], _Thing], int]] = {
-    "!": (_image, LONGEST_IMAGE),
-    "<": (_tag, LONGEST_IMAGE),
-    "`": (_code_span, 2 * LONGEST_CODE),
-    "[": (_bracket, LONGEST_IMAGE),
-    "]": (_closing, LONGEST_LABEL),
-    "\\": (_command, AHEAD),
-    **dict.fromkeys("hfwjvld", (_address, LONGEST_ADDRESS)),
+_ELEMENT_READERS: Mapping[str, tuple[Callable[[str, bool, LinkPolicy], _Element], int]] = {
+    "!": (_read_image, MAX_IMAGE_CHARS),
+    "<": (_read_tag, MAX_IMAGE_CHARS),
+    "`": (_read_code_span, 2 * MAX_CODE_CHARS),
+    "[": (_read_bracket, MAX_IMAGE_CHARS),
+    "]": (_read_closing_bracket, MAX_LABEL_CHARS),
+    "\\": (_read_command, LOOKAHEAD_CHARS),
+    **dict.fromkeys("hfwjvld", (_read_url, MAX_URL_CHARS)),
 }
 """How to read what begins with a character, and how far it may go."""

@@ -6,11 +6,11 @@ from pincite.core.query.plan import Plan
 from pincite.core.run import Run
 from pincite.models.facts import ModelFacts
 from pincite.query.prompt.budget import Budget
-from pincite.query.understand.level import thinks_aloud
+from pincite.query.understand.level import uses_chain_of_thought
 
-LEAST = 1024
+MIN_THINKING_TOKENS = 1024
 """Tokens below which no model thinks for long."""
-ALOUD = 4
+STEP_BY_STEP_DIVISOR = 4
 """Reasoning step by step gets this part of the tokens for thinking."""
 
 
@@ -27,7 +27,7 @@ class Thinking:
         return self.tokens if self.tokens and not self.aloud else None
 
 
-NONE = Thinking()
+NO_THINKING = Thinking()
 
 
 def thinking_for(run: Run, plan: Plan, facts: ModelFacts) -> Thinking:
@@ -35,13 +35,13 @@ def thinking_for(run: Run, plan: Plan, facts: ModelFacts) -> Thinking:
     answers = run.settings.answers
     if run.kit.llm is run.kit.extractive:
         always = answers.chain_of_thought == "on"
-        _note(
+        _degrade_missing_model(
             run, chain_of_thought=always, extended_thinking=answers.extended_thinking, ensemble=answers.ensemble_voting
         )
-        return NONE
+        return NO_THINKING
     if answers.extended_thinking:
         room = Budget.of(run.kit.llm.window, facts.tier).for_thinking(answers.thinking_tokens)
-        if facts.thinking and room >= LEAST:
+        if facts.thinking and room >= MIN_THINKING_TOKENS:
             return Thinking(tokens=room)
         model = run.model_of(plan.question)
         why = (
@@ -50,12 +50,12 @@ def thinking_for(run: Run, plan: Plan, facts: ModelFacts) -> Thinking:
             else f"{model} is not known to think by itself"
         )
         run.degrade("extended_thinking", f"{why}; it was left out")
-    if thinks_aloud(run.settings, plan.analysis) and facts.thinking != "always":
-        return Thinking(aloud=True, tokens=answers.thinking_tokens // ALOUD)
-    return NONE
+    if uses_chain_of_thought(run.settings, plan.analysis) and facts.thinking != "always":
+        return Thinking(aloud=True, tokens=answers.thinking_tokens // STEP_BY_STEP_DIVISOR)
+    return NO_THINKING
 
 
-def _note(run: Run, **wished: bool) -> None:
+def _degrade_missing_model(run: Run, **wished: bool) -> None:
     for stage, wish in wished.items():
         if wish:
             run.degrade(stage, "it takes a model, and none is configured (llm.*); it was left out")

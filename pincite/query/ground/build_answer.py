@@ -10,12 +10,12 @@ from pincite.core.query.prompt import Draft, Usage
 from pincite.core.run import Run
 from pincite.query.citations.sources import related_documents, sources_of
 
-COVERED = 0.6
+SUFFICIENT_COVERAGE = 0.6
 """Share of the question's terms that the evidence must hold to be called sufficient."""
 
 
 @dataclass(frozen=True, slots=True)
-class Grounded:
+class GroundedDraft:
     """A draft's text with its citations resolved, every sentence judged, and what its sources disagree about.
 
     `agreement` is the share of its statements that other drafts make as well, where there were any.
@@ -42,7 +42,7 @@ def build_answer(
     run: Run,
     plan: Plan,
     evidence: Evidence,
-    grounded: Grounded,
+    grounded: GroundedDraft,
     confidence: Confidence,
     hits: Sequence[Hit],
     draft: Draft,
@@ -55,14 +55,14 @@ def build_answer(
         model=draft.model,
         finish_reason=draft.finish_reason,
         trace_id=run.id,
-        usage=_cost(run, draft),
+        usage=_total_usage(run, draft),
         durations_ms=run.durations(),
         rewritten_query=question.standalone,
         corrected_query=question.corrected,
         plan=plan.reasons,
     )
     sufficiency = Sufficiency(
-        bool(hits) and evidence.coverage >= COVERED,
+        bool(hits) and evidence.coverage >= SUFFICIENT_COVERAGE,
         round(evidence.coverage, 4),
         evidence.missing,
         bool(grounded.conflicts),
@@ -88,6 +88,6 @@ def build_answer(
     )
 
 
-def _cost(run: Run, draft: Draft) -> Usage | None:
+def _total_usage(run: Run, draft: Draft) -> Usage | None:
     """What all calls of the model cost: the answer's, and those beside it."""
     return draft.usage + run.spent if draft.usage and run.spent else draft.usage or run.spent

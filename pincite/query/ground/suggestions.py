@@ -14,12 +14,12 @@ from pincite.query.rank.relevance import relevance
 from pincite.text.sentences import sentences
 from pincite.text.terms import question_language, terms, words
 
-MOST = 3
-NEAREST = 3
+MAX_SUGGESTIONS = 3
+COMPARED_PASSAGES = 3
 """Passages that a suggested question is compared with."""
-LEAD = 300
+MAX_DEFINITION_CHARS = 300
 """Characters at its beginning in which a passage may define something."""
-FEWEST = 12
+MIN_PASSAGE_WORDS = 12
 """Words of a passage that has something to tell beside its heading."""
 
 _FORM = frozenset({"said", "steht"})
@@ -37,7 +37,7 @@ async def suggested_questions(
         return tuple(written)
     if written:
         return await _answerable(run, plan, written)
-    return tuple(islice(_made(plan, evidence, cited), MOST))
+    return tuple(islice(_questions_from_passages(plan, evidence, cited), MAX_SUGGESTIONS))
 
 
 async def _answerable(run: Run, plan: Plan, questions: Sequence[str]) -> tuple[str, ...]:
@@ -46,7 +46,7 @@ async def _answerable(run: Run, plan: Plan, questions: Sequence[str]) -> tuple[s
         calibration = known(run.kit.embedder) or await learn(run.kit.embedder)
         vectors = await run.embed(questions)
         near = [
-            await run.kit.index.dense(vector, scope=run.scope, filters=plan.question.filters, limit=NEAREST)
+            await run.kit.index.dense(vector, scope=run.scope, filters=plan.question.filters, limit=COMPARED_PASSAGES)
             for vector in vectors
         ]
         keys = list(dict.fromkeys(match.key for found in near for match in found))
@@ -66,7 +66,7 @@ async def _answerable(run: Run, plan: Plan, questions: Sequence[str]) -> tuple[s
     )
 
 
-def _made(plan: Plan, evidence: Evidence, cited: Collection[int]) -> Iterator[str]:
+def _questions_from_passages(plan: Plan, evidence: Evidence, cited: Collection[int]) -> Iterator[str]:
     """Questions that passages found but not cited answer, in the language of the one that was asked, best first."""
     language = question_language(plan.text)
     asked = frozenset(terms(plan.text, language))
@@ -74,10 +74,15 @@ def _made(plan: Plan, evidence: Evidence, cited: Collection[int]) -> Iterator[st
     seen = {_section(hit.chunk) for number, hit in enumerate(evidence.hits, start=1) if number in cited}
     for number, hit in enumerate(evidence.hits, start=1):
         chunk = hit.chunk
-        if number in cited or _section(chunk) in seen or chunk.language != language or len(chunk.text.split()) < FEWEST:
+        if (
+            number in cited
+            or _section(chunk) in seen
+            or chunk.language != language
+            or len(chunk.text.split()) < MIN_PASSAGE_WORDS
+        ):
             continue
         seen.add(_section(chunk))
-        question = about(chunk.heading_path, chunk.title, language) or _about_a_definition(chunk)
+        question = heading_question(chunk.heading_path, chunk.title, language) or _first_definition(chunk)
         if question and question not in made and not frozenset(terms(question, language)) - _FORM <= asked:
             made.add(question)
             yield question
@@ -87,14 +92,16 @@ def _section(chunk: RetrievedChunk) -> tuple[str, tuple[str, ...]]:
     return chunk.document_id, chunk.heading_path
 
 
-def _about_a_definition(chunk: RetrievedChunk) -> str | None:
+def _first_definition(chunk: RetrievedChunk) -> str | None:
     """What a passage begins to define."""
-    lead = chunk.text[:LEAD]
-    found = next((made for start, end in sentences(lead) if (made := defined(lead[start:end], chunk.language))), None)
+    lead = chunk.text[:MAX_DEFINITION_CHARS]
+    found = next(
+        (made for start, end in sentences(lead) if (made := definition_question(lead[start:end], chunk.language))), None
+    )
     return found[0] if found else None
 
 
-LONGEST_HEADING = 100
+MAX_HEADING_CHARS = 100
 
 _DEFINITION = {
     "en": re.compile(
@@ -124,14 +131,14 @@ _ASKED = re.compile(
 """Headings that are questions already."""
 
 
-def about(heading_path: tuple[str, ...], title: str, language: str) -> str | None:
+def heading_question(heading_path: tuple[str, ...], title: str, language: str) -> str | None:
     """A question about what stands under a heading, with the one above it where it says little alone."""
     path = tuple(part for part in heading_path if part != NO_HEADINGS)
     if not path or language not in _ABOUT:
         return None
-    what, where = _bare(path[-1]), _bare(path[-2] if len(path) > 1 else title)
+    what, where = _clean_heading(path[-1]), _clean_heading(path[-2] if len(path) > 1 else title)
     content = terms(what, language)
-    if not content or len(what) > LONGEST_HEADING:
+    if not content or len(what) > MAX_HEADING_CHARS:
         return None
     if _ASKED.match(what):
         return f"{what}?" if len(content) > 1 else f"{where}: {what}?"
@@ -139,12 +146,12 @@ def about(heading_path: tuple[str, ...], title: str, language: str) -> str | Non
     return form[language].format(what=what, where=where)
 
 
-def _bare(heading: str) -> str:
+def _clean_heading(heading: str) -> str:
     """A heading without its number, mark-up and final stop."""
     return _NUMBERED.sub("", heading.strip(" :.?!#*`"))
 
 
-def defined(sentence: str, language: str) -> tuple[str, list[str]] | None:
+def definition_question(sentence: str, language: str) -> tuple[str, list[str]] | None:
     """`X is a …` → `What is X?`, and the terms of X; None where nothing is defined that can be asked for alone."""
     pattern = _DEFINITION.get(language)
     found = pattern.match(sentence) if pattern else None

@@ -12,10 +12,10 @@ from pincite.core.run import Run
 from pincite.core.traces import asked, written
 from pincite.errors import ProviderError
 from pincite.models.facts import facts_of
-from pincite.query.prompt.budget import MESSAGE, tokenizer
+from pincite.query.prompt.budget import TOKENS_PER_MESSAGE, tokenizer
 from pincite.query.prompt.templates import Prompts
 
-WARM = 0.7
+NON_GREEDY_TEMPERATURE = 0.7
 """Temperature for models that must not decode greedily."""
 
 
@@ -34,10 +34,12 @@ def render_prompt(
     """One of the prompts, filled, as the only message; None where it does not fit into the model's window."""
     facts, count = facts_of(run.model_of(question)), tokenizer(run.settings.chunking.tokenizer).count
     shown = Prompts.of(run).get(name).fill(**fills)
-    tokens = count(shown) + MESSAGE
+    tokens = count(shown) + TOKENS_PER_MESSAGE
     if tokens > run.kit.llm.window - bounds.tokens:
         return None
-    sampling = Sampling(question.sampling.model, 0.0 if facts.greedy else WARM, max_tokens=bounds.tokens)
+    sampling = Sampling(
+        question.sampling.model, 0.0 if facts.greedy else NON_GREEDY_TEMPERATURE, max_tokens=bounds.tokens
+    )
     return Prompt(question.text, (Message("user", shown),), (), tokens, sampling)
 
 

@@ -11,7 +11,7 @@ from pincite.core.run import Run
 from pincite.errors import SettingsError
 from pincite.text.invisible import visible
 
-REQUIRED: Mapping[str, frozenset[str]] = {
+REQUIRED_PLACEHOLDERS: Mapping[str, frozenset[str]] = {
     name: frozenset(needs.split())
     for name, needs in {
         "default/system": "sources boundary", "default/source": "number text", "default/user": "question",
@@ -27,7 +27,7 @@ REQUIRED: Mapping[str, frozenset[str]] = {
 """Every prompt by its name, and the placeholders it cannot do without."""
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
-_LONGEST = 100_000
+_MAX_PROMPT_BYTES = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Prompts:
         try:
             return template(name, self.data)
         except (SettingsError, OSError) as error:
-            good = _LAST_GOOD.get(_place(name, self.data))
+            good = _LAST_GOOD.get(_custom_path(name, self.data))
             wrong = str(error).replace(f"{self.data}/", "")  # where the data lies is not for every reader
             self.note(f"{wrong}; until then {'its last good version' if good else 'the shipped prompt'} is used")
             return good or _shipped(name)
@@ -75,35 +75,35 @@ _LAST_GOOD: dict[Path, Template] = {}
 
 def template(name: str, data: Path | None = None) -> Template:
     """The prompt of this name: the one in the data folder if there is one, else the shipped one."""
-    own = _place(name, data) if data is not None else None
+    own = _custom_path(name, data) if data is not None else None
     if own is not None and own.is_file():
         stamp = own.stat()
-        return _own(name, own, stamp.st_mtime_ns, stamp.st_size)
+        return _custom(name, own, stamp.st_mtime_ns, stamp.st_size)
     return _shipped(name)
 
 
-def _place(name: str, data: Path) -> Path:
+def _custom_path(name: str, data: Path) -> Path:
     return data / "prompts" / f"{name}.txt"
 
 
 @lru_cache(maxsize=64)
 def _shipped(name: str) -> Template:
-    if name not in REQUIRED:
-        raise SettingsError(f"there is no prompt '{name}'; there are: {', '.join(REQUIRED)}")
+    if name not in REQUIRED_PLACEHOLDERS:
+        raise SettingsError(f"there is no prompt '{name}'; there are: {', '.join(REQUIRED_PLACEHOLDERS)}")
     file = resources.files("pincite.query.prompt") / "templates" / f"{name}.txt"
     return Template(name, file.read_text(encoding="utf-8").rstrip("\n"))
 
 
 @lru_cache(maxsize=64)
-def _own(name: str, path: Path, _changed_ns: int, size: int) -> Template:
+def _custom(name: str, path: Path, _changed_ns: int, size: int) -> Template:
     """Read again whenever the file changes."""
-    if size > _LONGEST:
-        raise SettingsError(f"{path} has {size} bytes; a prompt may have {_LONGEST}")
+    if size > _MAX_PROMPT_BYTES:
+        raise SettingsError(f"{path} has {size} bytes; a prompt may have {_MAX_PROMPT_BYTES}")
     try:
         text = path.read_text(encoding="utf-8").rstrip("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(f"{path} cannot be read: {error}") from error
-    missing = REQUIRED[name] - set(_PLACEHOLDER.findall(text))
+    missing = REQUIRED_PLACEHOLDERS[name] - set(_PLACEHOLDER.findall(text))
     if missing:
         needs = ", ".join(f"{{{place}}}" for place in sorted(missing))
         raise SettingsError(f"{path} lacks {needs}; put it in, or remove the file to use the shipped prompt")
@@ -111,22 +111,24 @@ def _own(name: str, path: Path, _changed_ns: int, size: int) -> Template:
     return _LAST_GOOD[path]
 
 
-def own_prompts(data: Path) -> tuple[tuple[str, int, int], ...]:
+def custom_prompts(data: Path) -> tuple[tuple[str, int, int], ...]:
     """Which prompts are one's own, and in which state: another one means that the same question is put otherwise."""
     if not (data / "prompts").is_dir():
         return ()
-    found = ((name, _place(name, data)) for name in REQUIRED)
+    found = ((name, _custom_path(name, data)) for name in REQUIRED_PLACEHOLDERS)
     stamps = ((name, path.stat()) for name, path in found if path.is_file())
     return tuple((name, stamp.st_mtime_ns, stamp.st_size) for name, stamp in stamps)
 
 
-def check_own(data: Path) -> None:
+def check_custom_prompts(data: Path) -> None:
     """Refuse prompts in the data folder that cannot work or that nothing asks for; called at the start."""
     folder = data / "prompts"
     for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
         if path.is_dir() or path.name.startswith(".") or path.name.endswith("~"):
             continue
         name = path.relative_to(folder).as_posix().removesuffix(".txt")
-        if name not in REQUIRED or path.suffix != ".txt":
-            raise SettingsError(f"{path} is no prompt; there are: {', '.join(f'{known}.txt' for known in REQUIRED)}")
+        if name not in REQUIRED_PLACEHOLDERS or path.suffix != ".txt":
+            raise SettingsError(
+                f"{path} is no prompt; there are: {', '.join(f'{known}.txt' for known in REQUIRED_PLACEHOLDERS)}"
+            )
         template(name, data)

@@ -16,13 +16,13 @@ from pincite.core.query.plan import Plan
 from pincite.query.rank.relevance import chunk_terms
 from pincite.text.terms import words
 
-SAME = 0.95
-NEAR = 0.9
+MIN_DUPLICATE_SHARE = 0.95
+MIN_LENGTH_RATIO = 0.9
 """Texts whose lengths differ by more are not compared."""
-LIKELY = 0.8
+MIN_SHARED_TOKENS = 0.8
 """Nor are those closely that share less of what stands between blanks."""
 
-SHORT = 100
+SHORT_TEXT_CHARS = 100
 """Characters of a text that is looked at closely straight away: a full stop is much of it."""
 
 _WORD = re.compile(r"[^\W_]+")
@@ -62,18 +62,20 @@ class _Text:
     def says_what(self, other: "_Text") -> bool:
         """Whether two texts are the same; the cheap questions come first."""
         short, long = sorted((len(self.text), len(other.text)))
-        if self.text == other.text or short < NEAR * long:
+        if self.text == other.text or short < MIN_LENGTH_RATIO * long:
             return self.text == other.text
         few, many = sorted((len(self.parts), len(other.parts)))
-        if long > SHORT and (few < LIKELY * many or len(self.parts & other.parts) < LIKELY * many):
+        if long > SHORT_TEXT_CHARS and (
+            few < MIN_SHARED_TOKENS * many or len(self.parts & other.parts) < MIN_SHARED_TOKENS * many
+        ):
             return False
-        return _same(self.text, other.text)
+        return _has_same_words(self.text, other.text)
 
 
-def _same(one: str, other: str) -> bool:
+def _has_same_words(one: str, other: str) -> bool:
     mine, theirs = Counter(words(one)), Counter(words(other))
     shared = (mine & theirs).total()
-    if shared <= SAME * max(mine.total(), theirs.total()):
+    if shared <= MIN_DUPLICATE_SHARE * max(mine.total(), theirs.total()):
         return mine == theirs
     differing = {*(mine - theirs), *(theirs - mine)}
     return not any(map(_is_figure, differing)) and not differing & (_names(one) | _names(other))
@@ -88,9 +90,9 @@ def _names(text: str) -> set[str]:
     return {word.lower() for word in _WORD.findall(text) if word[0].isupper()}
 
 
-MOST = 100
+MAX_MMR_STEPS = 100
 """So many are chosen one after the other; the rest follow by what they are worth beside these."""
-SAME_DOCUMENT = 0.5
+SAME_DOCUMENT_SIMILARITY = 0.5
 """Two passages of one document are at least so alike."""
 
 
@@ -118,11 +120,11 @@ def mmr(hits: Sequence[Hit], weight: float, wanted: int) -> list[Hit]:
         adjustment = Adjustment("mmr", likeness[n], scores[n], worth(n), scale)
         return replace(hits[n], score=worth(n), adjustments=(*hits[n].adjustments, adjustment))
 
-    while left and len(chosen) < min(wanted, MOST):
+    while left and len(chosen) < min(wanted, MAX_MMR_STEPS):
         best = max(left, key=worth)
         chosen.append(spread(best))
         left.remove(best)
         for n in left:
-            same = SAME_DOCUMENT if hits[n].chunk.document_id == hits[best].chunk.document_id else 0.0
+            same = SAME_DOCUMENT_SIMILARITY if hits[n].chunk.document_id == hits[best].chunk.document_id else 0.0
             likeness[n] = max(likeness[n], same, len(held[n] & held[best]) / len(held[n] | held[best] or {""}))
     return chosen + [spread(n) for n in sorted(left, key=worth, reverse=True)[: wanted - len(chosen)]]

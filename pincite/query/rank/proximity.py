@@ -13,7 +13,7 @@ from pincite.core.query.plan import Plan
 from pincite.core.run import Run
 from pincite.text.terms import query_terms, terms
 
-NEAR = 0.1
+PROXIMITY_WEIGHT = 0.1
 """What a passage that holds every word, all of them side by side, gains: so much of the best score."""
 
 
@@ -22,24 +22,24 @@ async def proximity_boost(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit
     if run.kit.reranker is not None:
         return list(hits)
     run.observe(passages=len(hits))
-    return await asyncio.to_thread(_looked_at, plan.text, hits)
+    return await asyncio.to_thread(_rerank_by_proximity, plan.text, hits)
 
 
-def _looked_at(text: str, hits: Sequence[Hit]) -> list[Hit]:
+def _rerank_by_proximity(text: str, hits: Sequence[Hit]) -> list[Hit]:
     best = max((hit.score for hit in hits), default=0.0)
     wanted = {language: set(query_terms(text, [language])) for language in {hit.chunk.language for hit in hits}}
-    seen = [_seen(wanted[hit.chunk.language], hit, best) for hit in hits]
+    seen = [_boost_by_proximity(wanted[hit.chunk.language], hit, best) for hit in hits]
     return sorted(seen, key=lambda hit: (-hit.score, hit.chunk.key))
 
 
-def _seen(wanted: set[str], hit: Hit, best: float) -> Hit:
-    scale, near = Scale(best * NEAR, 0.0, 1.0), closeness(wanted, _held(hit.chunk))
+def _boost_by_proximity(wanted: set[str], hit: Hit, best: float) -> Hit:
+    scale, near = Scale(best * PROXIMITY_WEIGHT, 0.0, 1.0), closeness(wanted, _ordered_terms(hit.chunk))
     gain = ScoreContribution("near", 0, None, near, scale.share(near), scale)
     score = hit.score + gain.share
     return replace(hit, score=score, hybrid_score=score, placings=(*hit.placings, gain))
 
 
-def _held(chunk: RetrievedChunk) -> list[str]:
+def _ordered_terms(chunk: RetrievedChunk) -> list[str]:
     return terms(f"{chunk.title} {' '.join(chunk.heading_path)} {chunk.header} {chunk.text}", chunk.language)
 
 
@@ -49,10 +49,10 @@ def closeness(wanted: set[str], held: Sequence[str]) -> float:
     found = {word for _, word in places}
     if len(found) < 2:
         return 0.0
-    return len(found) / len(wanted) * len(found) / _shortest(places, len(found))
+    return len(found) / len(wanted) * len(found) / _shortest_span(places, len(found))
 
 
-def _shortest(places: Sequence[tuple[int, str]], different: int) -> int:
+def _shortest_span(places: Sequence[tuple[int, str]], different: int) -> int:
     """The length of the shortest stretch that holds each of the words that there are."""
     counts: dict[str, int] = {}
     best, first = places[-1][0] - places[0][0] + 1, 0

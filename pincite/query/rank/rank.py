@@ -15,24 +15,24 @@ from pincite.models.calibration import WORDS_ALONE, Calibration, known, learn
 from pincite.query.rank.diversity import dedupe, diversifies, mmr
 from pincite.query.rank.relevance import has_cosines, relevance
 
-HIGHEST = 1e12
+MAX_RERANK_SCORE = 1e12
 """No reranker means a higher score; what it does mean cannot be told."""
-FEW = 30
+MAX_INLINE_HITS = 30
 """So many hits are judged at once; more would keep other requests waiting."""
 
 
 async def ranking(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
     """Put the hits into their final order: penalties, deduplication, MMR, and the cut to `top_k`."""
-    ordered = penalised(list(hits), run.settings.rag.penalties)
+    ordered = apply_penalties(list(hits), run.settings.rag.penalties)
     embedded = has_cosines(run)
     if plan.question.min_score is not None and embedded:
         ordered = [hit for hit in ordered if hit.similarity >= plan.question.min_score]
     elif plan.question.min_score is not None:
         run.degrade("ranking", "min_score was not applied: without the embedder there is no similarity")
     calibration = await _calibration(run) if embedded else WORDS_ALONE
-    at_hand = len(ordered) <= FEW  # changing threads takes longer than so little
+    at_hand = len(ordered) <= MAX_INLINE_HITS  # changing threads takes longer than so little
     ordered = cap_per_owner(ordered, run.settings.rag.max_per_owner, run.caller.person)
-    choose = partial(_chosen, plan, ordered, run.settings.rag, calibration)
+    choose = partial(_select, plan, ordered, run.settings.rag, calibration)
     chosen = choose() if at_hand else await asyncio.to_thread(choose)
     run.observe(
         found=len(chosen), repeated=sum(len(hit.also_in) for hit in chosen),
@@ -41,7 +41,7 @@ async def ranking(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
     return chosen
 
 
-def _chosen(plan: Plan, hits: Sequence[Hit], rag: Rag, calibration: Calibration) -> list[Hit]:
+def _select(plan: Plan, hits: Sequence[Hit], rag: Rag, calibration: Calibration) -> list[Hit]:
     spread = diversifies(plan, rag)
     kept = dedupe(hits, None if spread else plan.top_k) if rag.drop_duplicates else list(hits)
     if spread:
@@ -86,36 +86,36 @@ async def reranking(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
     most = run.settings.rag.rerank_top if plan.rerank_top is None else plan.rerank_top
     top, rest = hits[:most], hits[most:]
     run.observe(reranker=run.settings.rag.reranker, passages=len(top))
-    scores = _finite(await run.kit.reranker.score(plan.text, [hit.chunk.text for hit in top]), len(top))
+    scores = _checked_scores(await run.kit.reranker.score(plan.text, [hit.chunk.text for hit in top]), len(top))
     rescored = [replace(hit, score=score, rerank_score=score) for hit, score in zip(top, scores, strict=True)]
     return sorted(rescored, key=lambda hit: -hit.score) + [
         replace(hit, score=min(scores), rerank_score=min(scores)) for hit in rest
     ]
 
 
-def _finite(scores: Sequence[float], count: int) -> list[float]:
+def _checked_scores(scores: Sequence[float], count: int) -> list[float]:
     """The scores, if there is a number for each passage: an order by anything else would be wrong in silence."""
     try:
         numbers = [float(score) for score in scores]
     except (TypeError, ValueError, OverflowError):
         numbers = []
-    if len(numbers) != count or not all(abs(number) <= HIGHEST for number in numbers):  # NaN is not
+    if len(numbers) != count or not all(abs(number) <= MAX_RERANK_SCORE for number in numbers):  # NaN is not
         raise ProviderError(f"the reranker did not give a number for each of {count} passages")
     return numbers
 
 
-NEVER_SHOWN = "hypothetical_question"
+HIDDEN_CONTENT_TYPE = "hypothetical_question"
 """Questions made up beforehand help to find a passage and are none themselves."""
 
 
-def penalised(hits: Sequence[Hit], penalties: Penalties) -> list[Hit]:
+def apply_penalties(hits: Sequence[Hit], penalties: Penalties) -> list[Hit]:
     """The hits that may be shown, in the order of what the penalties on their kinds leave of their scores."""
-    shown = [hit for hit in hits if hit.chunk.content_type != NEVER_SHOWN]
-    moved = [_penalised(hit, getattr(penalties, hit.chunk.content_type, 0.0)) for hit in shown]
+    shown = [hit for hit in hits if hit.chunk.content_type != HIDDEN_CONTENT_TYPE]
+    moved = [_apply_penalty(hit, getattr(penalties, hit.chunk.content_type, 0.0)) for hit in shown]
     return sorted(moved, key=lambda hit: -hit.score) if any(hit.adjustments for hit in moved) else shown
 
 
-def _penalised(hit: Hit, amount: float) -> Hit:
+def _apply_penalty(hit: Hit, amount: float) -> Hit:
     if not amount:
         return hit
     score = hit.score - amount * abs(hit.score)  # a reranker's score may be below zero, where a share of it is a gain

@@ -9,7 +9,7 @@ from pincite.core.run import Run
 from pincite.models.calibration import Calibration
 from pincite.text.terms import query_terms, terms
 
-REMEMBERED = 10_000
+MAX_CACHED_CHARS = 10_000
 """Characters of a passage whose words are kept for a while; whole documents may be hits as well."""
 
 
@@ -21,14 +21,14 @@ def has_cosines(run: Run) -> bool:
 def chunk_terms(chunk: RetrievedChunk) -> frozenset[str]:
     """The words a passage can answer with: its own and those of the title and headings above it."""
     text = f"{chunk.title} {' '.join(chunk.heading_path)} {chunk.header} {chunk.text}"
-    return _remembered(text, chunk.language) if len(text) <= REMEMBERED else _terms(text, chunk.language)
+    return _cached_terms(text, chunk.language) if len(text) <= MAX_CACHED_CHARS else _terms(text, chunk.language)
 
 
 def _terms(text: str, language: str) -> frozenset[str]:
     return frozenset(terms(text, language))
 
 
-_remembered = lru_cache(maxsize=256)(_terms)
+_cached_terms = lru_cache(maxsize=256)(_terms)
 """The same passage is judged by several stages, and asked for again."""
 
 
@@ -41,12 +41,12 @@ def relevance(queries: Sequence[str], chunk: RetrievedChunk, cosine: float, cali
 
 def coverage(query: str, held: frozenset[str], language: str) -> float:
     """The share of the query's words that are among those held."""
-    wanted = _wanted(query, language)
+    wanted = _query_terms(query, language)
     return len(wanted & held) / len(wanted) if wanted else 0.0
 
 
 @lru_cache(maxsize=64)
-def _wanted(query: str, language: str) -> frozenset[str]:
+def _query_terms(query: str, language: str) -> frozenset[str]:
     """The same for every passage of a language."""
     return frozenset(query_terms(query, [language]))
 

@@ -10,50 +10,52 @@ from pincite.core.run import Run
 from pincite.core.traces import span
 from pincite.errors import Unavailable
 from pincite.query.retrieve.fusion import Fusion, Ranking
-from pincite.query.retrieve.title_links import ASKED, gained, mentions
+from pincite.query.retrieve.title_links import QUESTION_MENTION_SCORE, boost_named_documents, mentioned_names
 
-FOREIGN = "vectors"
+FOREIGN_VECTORS_STAGE = "vectors"
 """The stage that is degraded where documents cannot be compared with the question by meaning."""
-ROUNDS = 3
+MAX_ATTEMPTS = 3
 """A document replaced between searching and reading back makes the search start again, this often at most."""
 
 
 async def retrieval(run: Run, plan: Plan) -> list[Hit]:
     """Run every search at once, fuse what they found and read the best back from one snapshot."""
     vectors: Mapping[int, Vector] = {}
-    for _ in range(ROUNDS):
+    for _ in range(MAX_ATTEMPTS):
         vectors, rankings = await _search(run, plan, vectors)
         fusion = Fusion(
             rankings, plan.question.alpha, run.settings.rag, many=plan.many, depth=max(plan.top_k, plan.reads)
         )
-        best = sorted(fusion.scores, key=lambda key: (-fusion.scores[key], key))[: _wanted(run, plan)]
+        best = sorted(fusion.scores, key=lambda key: (-fusion.scores[key], key))[: _fetch_limit(run, plan)]
         with span("passage_fetch", passages=len(best)):
             fetched = await run.kit.index.fetch(
-                best, _judging(plan, vectors), scope=run.scope, filters=plan.question.filters
+                best, _scoring_vectors(plan, vectors), scope=run.scope, filters=plan.question.filters
             )
         if len(fetched.chunks) == len(best):
             break
     if vectors and fetched.strangers:
         foreign = f"{fetched.strangers} document{'s' if fetched.strangers > 1 else ''}"
         run.degrade(
-            FOREIGN,
+            FOREIGN_VECTORS_STAGE,
             f"what another model embedded ({foreign}) was searched by words alone; renew them: pincite reindex --stale",
         )
     hits = [_hit(fusion, chunk, fetched) for key in best if (chunk := fetched.chunks.get(key))]
-    return await _follow(run, plan, vectors[0], fusion, hits) if _follows(run, plan, vectors) else hits
+    return await _follow_titles(run, plan, vectors[0], fusion, hits) if _follows_titles(run, plan, vectors) else hits
 
 
-def _follows(run: Run, plan: Plan, vectors: Mapping[int, Vector]) -> bool:
+def _follows_titles(run: Run, plan: Plan, vectors: Mapping[int, Vector]) -> bool:
     """Whether names are followed: where one question is searched by all there is, be it by several texts."""
     both = len({search.via for search in plan.searches}) > 1
     one = set(vectors) == {0} or (bool(plan.extra and vectors) and len(plan.queries) == 1)
     return run.settings.rag.follow_titles > 0 and both and one
 
 
-async def _follow(run: Run, plan: Plan, vector: Vector, fusion: Fusion, hits: Sequence[Hit]) -> list[Hit]:
+async def _follow_titles(run: Run, plan: Plan, vector: Vector, fusion: Fusion, hits: Sequence[Hit]) -> list[Hit]:
     """The hits in their new order, after the best passage of each document that was named has gained by it."""
     index, rag, filters = run.kit.index, run.settings.rag, plan.question.filters
-    mentioned = mentions(plan.text, hits, ASKED * hits[0].score if plan.many and hits else ASKED)
+    mentioned = mentioned_names(
+        plan.text, hits, QUESTION_MENTION_SCORE * hits[0].score if plan.many and hits else QUESTION_MENTION_SCORE
+    )
     with span("title_search", names=len(mentioned.names)) as it:
         titled = await index.titled(mentioned.names, vector, scope=run.scope, filters=filters)
         it.attributes["found"] = len(titled)
@@ -65,7 +67,7 @@ async def _follow(run: Run, plan: Plan, vector: Vector, fusion: Fusion, hits: Se
         fetched = await index.fetch(new, [vector], scope=run.scope, filters=filters) if new else Fetched({}, {})
     named = {one.document_id: mentioned.naming(one.name) for one in titled}
     known.update((key, _hit(fusion, chunk, fetched, cosines[key])) for key, chunk in fetched.chunks.items())
-    moved = {hit.chunk.key: hit for hit in (*hits, *gained(known.values(), named, rag.follow_titles))}
+    moved = {hit.chunk.key: hit for hit in (*hits, *boost_named_documents(known.values(), named, rag.follow_titles))}
     return sorted(moved.values(), key=lambda hit: (-hit.score, hit.chunk.key))
 
 
@@ -79,12 +81,12 @@ def _hit(fusion: Fusion, chunk: RetrievedChunk, fetched: Fetched, cosine: float 
     return Hit(chunk, score or 0.0, similarity, 0.0, score or 0.0, placings)
 
 
-def _judging(plan: Plan, vectors: Mapping[int, Vector]) -> list[Vector]:
+def _scoring_vectors(plan: Plan, vectors: Mapping[int, Vector]) -> list[Vector]:
     """The vectors of what passages are judged by: what was asked beside a guess only helps to find them."""
     return [vector for number, vector in vectors.items() if number < len(plan.queries)]
 
 
-def _wanted(run: Run, plan: Plan) -> int:
+def _fetch_limit(run: Run, plan: Plan) -> int:
     """How many to read back: enough for what is dropped or moved up later, and no more."""
     if plan.question.min_score is not None:
         return plan.candidates

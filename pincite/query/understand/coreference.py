@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pincite.core.query.question import Exchange
-from pincite.query.understand.followup import BARE, FINITE, pointer
+from pincite.query.understand.followup import BARE, FINITE, find_reference
 from pincite.query.understand.noun_phrases import Phrase, noun_phrases
 from pincite.text.terms import STOP_WORDS, question_language, terms
 
-LONG = 200
+MAX_PREVIOUS_CHARS = 200
 """A question of so many characters is not carried on with all that was put beside it."""
 
 _ARTICLE = {
@@ -51,33 +51,35 @@ _IN_NAME = re.compile(r"(?<= )[A-Z][\w'’-]++(?: [A-Z][\w'’-]++)*")
 _OF = re.compile(r".* of (?:(the|my|our|your) )?(.*)")
 
 
-def standalone(text: str, conversation: Sequence[Exchange]) -> str:
+def make_standalone(text: str, conversation: Sequence[Exchange]) -> str:
     """The question with what it points at in its place; as it is where nothing was found to put there."""
     text = " ".join(text.split())
     language = question_language(text if terms(text, "en") else conversation[-1].standalone)
     before = " ".join(conversation[-1].standalone.split())
     if BARE.match(text):
-        return f"{_plain(before)} {text}"
+        return f"{_strip_topics(before)} {text}"
     rest = _OPENING.sub("", text)
     if (
         rest != text
         and not FINITE[language].search(rest)
-        and not pointer(rest, language)
+        and not find_reference(rest, language)
         and len(terms(rest, language)) <= 3
     ):
-        return _varied(before if len(before) < LONG else _plain(before), rest.rstrip("?!. "), language)
-    if found := pointer(text, language):
-        return _resolved(text, found, conversation, language)
+        return _replace_part(
+            before if len(before) < MAX_PREVIOUS_CHARS else _strip_topics(before), rest.rstrip("?!. "), language
+        )
+    if found := find_reference(text, language):
+        return _resolve_reference(text, found, conversation, language)
     topic = _antecedent("", conversation, language)
-    return _beside(text, topic.whole if topic else "")
+    return _append_topic(text, topic.whole if topic else "")
 
 
-def _plain(before: str) -> str:
+def _strip_topics(before: str) -> str:
     """A question without what was put beside it, so that questions do not grow from turn to turn."""
     return _BESIDE.sub("", before).partition("? ")[0].strip() + ("?" if "? " in before else "")
 
 
-def _varied(before: str, part: str, language: str) -> str:
+def _replace_part(before: str, part: str, language: str) -> str:
     """The question before, asked about something else: `And in summer?`, `And the canteen?`"""
     if preposition := _PREPOSITION.match(part):
         same = re.compile(rf"\b{preposition[1]}\s+\Z", re.IGNORECASE)
@@ -88,14 +90,14 @@ def _varied(before: str, part: str, language: str) -> str:
         return f"{before.rstrip('?!. ')} {part}?"
     if language == "en" and _IS_NAME.fullmatch(part) and (names := _IN_NAME.findall(before, 1)):
         return before.replace(names[-1], part)  # `And Zurich?` after the Basel office is the Zurich office
-    old = _like(part, noun_phrases(before, language), language)
+    old = _phrase_to_replace(part, noun_phrases(before, language), language)
     if old is None:
-        return _beside(f"{part[:1].upper()}{part[1:]}?", before.rstrip("?!. "))
+        return _append_topic(f"{part[:1].upper()}{part[1:]}?", before.rstrip("?!. "))
     start = old.start - (len(old.determiner) + 1 if old.determiner else 0)
     return f"{before[:start]}{part}{before[old.end :]}"
 
 
-def _like(part: str, phrases: Sequence[Phrase], language: str) -> Phrase | None:
+def _phrase_to_replace(part: str, phrases: Sequence[Phrase], language: str) -> Phrase | None:
     """The phrase of the question before that another one most likely takes the place of."""
     found = noun_phrases(part, language)
     determined = bool(found and found[0].determiner)
@@ -103,46 +105,46 @@ def _like(part: str, phrases: Sequence[Phrase], language: str) -> Phrase | None:
     return alike[-1] if alike else phrases[-1] if phrases else None
 
 
-def _resolved(text: str, found: re.Match[str], conversation: Sequence[Exchange], language: str) -> str:
+def _resolve_reference(text: str, found: re.Match[str], conversation: Sequence[Exchange], language: str) -> str:
     """The text with the word that points back replaced by what it points at."""
     word = found[0].split()[-1].lower()
     start, end = found.end() - len(word), found.end()
     noun = re.match(r"\s+([^\W\d_][\w-]*)", text[end:])
     named = noun and noun_phrases(noun[1], language)
     if word in _WHOLE and not named:  # `Does that hold for guests?` points at all that was asked
-        return _beside(text, _plain(conversation[-1].standalone).rstrip("?!. "))
+        return _append_topic(text, _strip_topics(conversation[-1].standalone).rstrip("?!. "))
     topic = _antecedent(word, conversation, language)
     if topic is None:
         return text
     if noun and named and (word.startswith(("dies", "jene", "solch")) or word in ("this", "these", "those", "that")):
         if noun[1].lower() in topic.text.lower():  # `this mission`, and the mission was named
             return f"{text[:start]}{topic.whole}{text[end + noun.end() :]}"
-        return _beside(text, topic.whole)
+        return _append_topic(text, topic.whole)
     if word in _PLACES or word.startswith(("letzter", "erster", "beide", "ders", "dies", "dass")):
-        return _beside(text, topic.whole)
+        return _append_topic(text, topic.whole)
     if language == "de":
-        return _resolved_german(text, word, start, end, topic)
+        return _resolve_german(text, word, start, end, topic)
     if word in _POSSESSIVE and noun:
-        return f"{text[:start]}{_cased(topic.whole, start)}{_POSSESSIVE[word]}{text[end:]}"
-    return f"{text[:start]}{_cased(topic.whole, start)}{text[end:]}"
+        return f"{text[:start]}{_capitalize_at_start(topic.whole, start)}{_POSSESSIVE[word]}{text[end:]}"
+    return f"{text[:start]}{_capitalize_at_start(topic.whole, start)}{text[end:]}"
 
 
-def _resolved_german(text: str, word: str, start: int, end: int, topic: Phrase) -> str:
+def _resolve_german(text: str, word: str, start: int, end: int, topic: Phrase) -> str:
     if part := _WITH_PREPOSITION.fullmatch(word):
-        return f"{text[:start]}{_cased(part[1], start)} {topic.whole}{text[end:]}"
+        return f"{text[:start]}{_capitalize_at_start(part[1], start)} {topic.whole}{text[end:]}"
     if word in _ARTICLE and not (word == "ihr" and re.match(r"\s+[A-ZÄÖÜ]", text[end:])):
         new = f"{_ARTICLE[word]} {topic.text}" if topic.determiner else topic.text
-        return f"{text[:start]}{_cased(new, start)}{text[end:]}"
+        return f"{text[:start]}{_capitalize_at_start(new, start)}{text[end:]}"
     if word in ("das", "die", "der", "den", "dem"):
-        return f"{text[:start]}{_cased(topic.whole, start)}{text[end:]}"
-    return _beside(text, topic.whole)
+        return f"{text[:start]}{_capitalize_at_start(topic.whole, start)}{text[end:]}"
+    return _append_topic(text, topic.whole)
 
 
-def _cased(phrase: str, start: int) -> str:
+def _capitalize_at_start(phrase: str, start: int) -> str:
     return phrase[:1].upper() + phrase[1:] if start == 0 else phrase
 
 
-def _beside(text: str, topic: str) -> str:
+def _append_topic(text: str, topic: str) -> str:
     """The text, and in brackets what it is about."""
     if not topic or topic.lower() in text.lower():
         return text
@@ -156,23 +158,27 @@ def _antecedent(word: str, conversation: Sequence[Exchange], language: str) -> P
     nearest: Phrase | None = None
     for turn in reversed(conversation):
         asks_who = word in _MAYBE_PERSONAL and nearest is None and _ASKS_WHO.match(turn.standalone)
-        if (word in _PERSONAL or asks_who) and (name := _name_in(turn.answer, turn.standalone)):
+        if (word in _PERSONAL or asks_who) and (name := _first_new_name(turn.answer, turn.standalone)):
             return Phrase(name, "", 0, 0, True)
         phrases = noun_phrases(turn.standalone, language)
-        if fitting := _agreeing(word, phrases, language):
-            return _owner(_foremost(word, fitting)) if word in ("it", "its") else _foremost(word, fitting)
-        nearest = nearest or (_foremost(word, phrases) if phrases else None)
+        if fitting := _agreeing_phrases(word, phrases, language):
+            return (
+                _name_after_of(_most_prominent(word, fitting))
+                if word in ("it", "its")
+                else _most_prominent(word, fitting)
+            )
+        nearest = nearest or (_most_prominent(word, phrases) if phrases else None)
     return nearest
 
 
-def _owner(phrase: Phrase) -> Phrase:
+def _name_after_of(phrase: Phrase) -> Phrase:
     """`the rent of the Basel office`: what bears the name is what goes on being talked about."""
     if (parts := _OF.fullmatch(phrase.text)) and phrase.named and any(map(str.isupper, parts[2])):
         return replace(phrase, text=parts[2], determiner=parts[1] or "")
     return phrase
 
 
-def _name_in(answer: str, question: str) -> str:
+def _first_new_name(answer: str, question: str) -> str:
     """The first name of several words in an answer that the question does not hold."""
     for match in _NAME.finditer(answer):
         words = match[0].split()
@@ -183,7 +189,7 @@ def _name_in(answer: str, question: str) -> str:
     return ""
 
 
-def _agreeing(word: str, phrases: Sequence[Phrase], language: str) -> list[Phrase]:
+def _agreeing_phrases(word: str, phrases: Sequence[Phrase], language: str) -> list[Phrase]:
     """The phrases that agree with a word in gender and number as far as one can see."""
     if language == "de" and word in _GENDER:
         return [phrase for phrase in phrases if set(_genders(phrase)) & set(_GENDER[word])]
@@ -194,7 +200,7 @@ def _agreeing(word: str, phrases: Sequence[Phrase], language: str) -> list[Phras
     return list(phrases)
 
 
-def _foremost(word: str, phrases: Sequence[Phrase]) -> Phrase:
+def _most_prominent(word: str, phrases: Sequence[Phrase]) -> Phrase:
     """The first name, else for a pronoun the first phrase with an article, else the first."""
     determined = (phrase for phrase in phrases if phrase.determiner and word)
     return next((phrase for phrase in phrases if phrase.named), next(determined, phrases[0]))

@@ -8,7 +8,7 @@ from pincite.core.query.plan import Entity, QuestionAnalysis
 from pincite.query.understand.noun_phrases import noun_phrases
 from pincite.text.terms import question_language, terms
 
-MOST = 3
+MAX_PARTS = 3
 """Parts that are searched for."""
 
 _ASKING = (
@@ -33,14 +33,14 @@ def parts_of(text: str, reading: QuestionAnalysis) -> tuple[str, ...]:
     text = " ".join(text.split())  # patterns of blanks take their time over many of them
     language = question_language(text)
     asked = [part.strip(" ,;?") for part in _APART.split(text)]
-    found = _whole([part for part in asked if terms(part, language)], language)
+    found = _with_subject([part for part in asked if terms(part, language)], language)
     if len(found) < 2:
-        found = list(_one_by_one(text, _joined(text, reading.entities)))
+        found = list(_question_per_entity(text, _coordinated_entities(text, reading.entities)))
     distinct = tuple(dict.fromkeys(part for part in found if part != text.strip(" ,;?")))
-    return distinct[:MOST] if len(distinct) > 1 else ()
+    return distinct[:MAX_PARTS] if len(distinct) > 1 else ()
 
 
-def _whole(parts: Sequence[str], language: str) -> list[str]:
+def _with_subject(parts: Sequence[str], language: str) -> list[str]:
     """Parts that point at the first with a pronoun also say what that is about."""
     about = noun_phrases(parts[0], language) if parts else []
     lead = about[0].text if about else ""
@@ -48,7 +48,7 @@ def _whole(parts: Sequence[str], language: str) -> list[str]:
     return [*parts[:1], *(part for part in whole if len(terms(part, language)) > 1)]
 
 
-def _joined(text: str, entities: Sequence[Entity]) -> list[Entity]:
+def _coordinated_entities(text: str, entities: Sequence[Entity]) -> list[Entity]:
     """The entities that stand beside each other, as in `A and B` or `A, B or C`."""
     places = [(text.find(entity.text), entity) for entity in entities if entity.kind in ("name", "quoted", "code")]
     places = sorted((place for place in places if place[0] >= 0), key=lambda place: place[0])
@@ -59,17 +59,17 @@ def _joined(text: str, entities: Sequence[Entity]) -> list[Entity]:
     return found
 
 
-def _one_by_one(text: str, entities: Sequence[Entity]) -> Iterator[str]:
+def _question_per_entity(text: str, entities: Sequence[Entity]) -> Iterator[str]:
     """The question about each of the entities alone."""
     for entity in entities:
         alone = text
         for other in entities:
             if other != entity:
-                alone = _without(alone, re.escape(other.text))
+                alone = _remove_entity(alone, re.escape(other.text))
         yield " ".join(alone.split()).strip(" ,;?")
 
 
-def _without(text: str, name: str) -> str:
+def _remove_entity(text: str, name: str) -> str:
     """A question without one of the things it asks about, and without what joined it to the next or the one before."""
     for form in (
         rf"{_QUOTE}{name}{_QUOTE}\s*(?:,\s*)?(?:{_JOINT}\s+|(?<=,)\s*)",

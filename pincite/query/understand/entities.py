@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pincite.core.query.plan import Entity, EntityKind
 from pincite.text.terms import STOP_WORDS, question_language
 
-MOST = 20
+MAX_ENTITIES = 20
 """Entities that are told of one question."""
 
 _MONTH = (
@@ -77,7 +77,7 @@ def entities_in(text: str) -> tuple[Entity, ...]:
             left = left[: match.start()] + "\0" * len(match.group()) + left[match.end() :]
     found.update(_names(left))
     ordered = dict.fromkeys(found[start] for start in sorted(found))
-    return tuple(ordered)[:MOST]
+    return tuple(ordered)[:MAX_ENTITIES]
 
 
 def _names(text: str) -> Iterator[tuple[int, Entity]]:

@@ -28,7 +28,7 @@ async def guardrails(run: Run, question: Question, *, answered: bool = True) -> 
             )
     if answered:
         _check_mode(question)
-        _screen(run, texts[0])
+        _check_injection(run, texts[0])
     run.observe(characters=sum(map(len, texts)), queries=len(texts))
     return replace(question, text=texts[0], also=tuple(texts[1:]))
 
@@ -43,7 +43,7 @@ def _check_mode(question: Question) -> None:
         raise Invalid(f"the mode '{question.mode}' looks at no pictures; use the mode 'vision'", code="images_not_seen")
 
 
-def _screen(run: Run, text: str) -> None:
+def _check_injection(run: Run, text: str) -> None:
     """Warn of a question that reads like an order to the model, or refuse it, as the settings say."""
     mode = run.settings.guard.injection
     found = () if mode == "off" else notices(text)

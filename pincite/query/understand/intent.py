@@ -9,9 +9,9 @@ from pincite.core.query.plan import Hints, Intent, QuestionAnalysis, QuestionTyp
 from pincite.query.understand.entities import entities_in, is_multi_hop
 
 T = TypeVar("T", bound=str)
-LOOKED_AT = 1000
+MAX_ANALYSED_CHARS = 1000
 """Characters of a question that are read: what it wants is said early or never."""
-UNSAID = 0.3
+DEFAULT_KIND_WEIGHT = 0.3
 """How likely it is a plain fact that is asked for, before any word speaks for or against it."""
 
 _COMPARED = (
@@ -98,35 +98,35 @@ _LEVELS: Mapping[QuestionType, tuple[int, ...]] = {
 _SUMMARY_LEVELS = (0, 1)
 
 
-_Signs = list[tuple[float, re.Pattern[str]]]
+_WeightedPatterns = list[tuple[float, re.Pattern[str]]]
 
 
-def _compiled(signs: Mapping[T, tuple[tuple[float, str], ...]]) -> dict[T, _Signs]:
+def _compile(signs: Mapping[T, tuple[tuple[float, str], ...]]) -> dict[T, _WeightedPatterns]:
     return {name: [(weight, re.compile(words)) for weight, words in found] for name, found in signs.items()}
 
 
-_INTENT_SIGNS, _TYPE_SIGNS = _compiled(_INTENTS), _compiled(_TYPES)
+_INTENT_SIGNS, _TYPE_SIGNS = _compile(_INTENTS), _compile(_TYPES)
 
 
-def read(text: str) -> QuestionAnalysis:
+def analyse_question(text: str) -> QuestionAnalysis:
     """Everything a question says about itself."""
-    text = text[:LOOKED_AT]
+    text = text[:MAX_ANALYSED_CHARS]
     said = text.lower()
-    intent, sure = _likeliest(said, _INTENT_SIGNS, "FACTUAL")
-    kind, certain = _likeliest(said, _TYPE_SIGNS, "factual")
+    intent, sure = _most_likely(said, _INTENT_SIGNS, "FACTUAL")
+    kind, certain = _most_likely(said, _TYPE_SIGNS, "factual")
     levels = _SUMMARY_LEVELS if intent == "SUMMARY" else _LEVELS[kind]
     return QuestionAnalysis(intent, sure, kind, certain, entities_in(text), is_multi_hop(text), levels, _HINTS[intent])
 
 
-def _likeliest(text: str, signs: Mapping[T, _Signs], plain: T) -> tuple[T, float]:
+def _most_likely(text: str, signs: Mapping[T, _WeightedPatterns], plain: T) -> tuple[T, float]:
     """The one most spoken for, and its part of all that was said; where two say the same, the first of the table."""
     strengths = {name: strength for name, one in signs.items() if (strength := _strength(text, one))}
     if not strengths:
-        return plain, 1 - UNSAID
+        return plain, 1 - DEFAULT_KIND_WEIGHT
     best = max(strengths, key=lambda name: strengths[name])
-    return best, round(strengths[best] / (sum(strengths.values()) + UNSAID), 2)
+    return best, round(strengths[best] / (sum(strengths.values()) + DEFAULT_KIND_WEIGHT), 2)
 
 
-def _strength(text: str, signs: _Signs) -> float:
+def _strength(text: str, signs: _WeightedPatterns) -> float:
     """How strongly a question's words speak for something: what several say adds up, and is never certain."""
     return 1 - math.prod(1 - weight for weight, pattern in signs if pattern.search(text))

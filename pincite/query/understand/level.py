@@ -23,14 +23,14 @@ def missing_features(level: EffortLevel) -> list[Degraded]:
     ]
 
 
-def thinks_aloud(settings: Settings, reading: QuestionAnalysis) -> bool:
+def uses_chain_of_thought(settings: Settings, reading: QuestionAnalysis) -> bool:
     """Whether the model is to reason step by step: always, never, or where that serves a question of this kind."""
     wished = settings.answers.chain_of_thought
     return wished == "on" or (wished == "auto" and reading.hints.chain_of_thought)
 
 
 @dataclass(frozen=True, slots=True)
-class Effort:
+class LevelSummary:
     """A question's level, why it is that one, and what is done at it beyond a search and a direct answer.
 
     `left_out` is what the level switches on and the question's mode goes without.
@@ -44,11 +44,11 @@ class Effort:
     @property
     def decides(self) -> bool:
         """Whether somebody named it: else it is the settings as they are."""
-        return self.because != AS_SET
+        return self.because != LEVEL_NOT_SET
 
     def told(self, reading: QuestionAnalysis) -> str:
         """All of it in one line, and what would serve a question of this kind beside it."""
-        hints = {THOUGHT: reading.hints.chain_of_thought, "a graph": reading.hints.graph}
+        hints = {CHAIN_OF_THOUGHT: reading.hints.chain_of_thought, "a graph": reading.hints.graph}
         wished = [hint for hint, wish in hints.items() if wish and hint not in self.done]
         done = f"; {', '.join(self.done)}" if self.done else ""
         return f"level {self.level}: {self.because}{done}" + (
@@ -56,32 +56,32 @@ class Effort:
         )
 
 
-AS_SET, THOUGHT = "the settings as they are", "chain of thought"
-RULES, CLAIMS = "verification by rules", "claims judged by the model"
+LEVEL_NOT_SET, CHAIN_OF_THOUGHT = "the settings as they are", "chain of thought"
+RULE_VERIFICATION, CLAIM_JUDGING = "verification by rules", "claims judged by the model"
 
 
-def effort_of(question: Question, settings: Settings, reading: QuestionAnalysis, *, looks: bool) -> Effort:
+def summarize_level(question: Question, settings: Settings, reading: QuestionAnalysis, *, looks: bool) -> LevelSummary:
     """The level a question is answered at, with what its settings switch on; `looks` is whether documents are looked into.
 
     Whoever looks things up step by step judges by rules what each search finds, and words every search and its answer itself.
     """
     rag, answers = settings.rag, settings.answers
-    configured = AS_SET if answers.level == "standard" else "answers.level says so"
+    configured = LEVEL_NOT_SET if answers.level == "standard" else "answers.level says so"
     switched = {
         "other wordings": rag.query_expansion_enabled,
         "the question behind it": rag.step_back_enabled,
         "a supposed answer": rag.hyde_enabled,
-        RULES: rag.verification_enabled and rag.verification_by == "rules",
+        RULE_VERIFICATION: rag.verification_enabled and rag.verification_by == "rules",
         "verification by the model": rag.verification_enabled and rag.verification_by == "model",
         "a second look": rag.second_look,
-        THOUGHT: thinks_aloud(settings, reading),
+        CHAIN_OF_THOUGHT: uses_chain_of_thought(settings, reading),
         "extended thinking": answers.extended_thinking,
         f"{answers.drafts} drafts that vote": answers.ensemble_voting,
-        CLAIMS: settings.grounding.judge == "model",
+        CLAIM_JUDGING: settings.grounding.judge == "model",
     }
     because = "the request says so" if question.intelligence_level else configured
     on = tuple(what for what, wished in switched.items() if wished)
     if question.mode != "agent":
-        return Effort(answers.level, because, on if looks else ())
-    kept = (*([RULES] if rag.verification_enabled else []), *(what for what in on if what == CLAIMS))
-    return Effort(answers.level, because, kept, tuple(what for what in on if what not in kept))
+        return LevelSummary(answers.level, because, on if looks else ())
+    kept = (*([RULE_VERIFICATION] if rag.verification_enabled else []), *(what for what in on if what == CLAIM_JUDGING))
+    return LevelSummary(answers.level, because, kept, tuple(what for what in on if what not in kept))

@@ -74,7 +74,7 @@ def noun_phrases(text: str, language: str) -> list[Phrase]:
         if not kinds[number]:
             number += 1
             continue
-        last = _run(number, tokens, kinds, language)
+        last = _phrase_end(number, tokens, kinds, language)
         found.append(_phrase(text, tokens, number, last, language))
         number = last + 1
     return found
@@ -110,7 +110,7 @@ _OPENERS = STOP_WORDS["de"] | frozenset(
 """German words that open a sentence with a capital and are no nouns."""
 
 
-def _run(first: int, tokens: list[tuple[str, int, int]], kinds: list[bool], language: str) -> int:
+def _phrase_end(first: int, tokens: list[tuple[str, int, int]], kinds: list[bool], language: str) -> int:
     """The last token of the phrase that begins at `first`: nouns in a row, or joined by `of`."""
     last = first
     while last + 1 < len(tokens):

@@ -9,18 +9,18 @@ from pincite.core.query.question import Exchange, Question
 from pincite.core.run import Run
 from pincite.models.facts import facts_of
 from pincite.query.prompt.helper_call import Bounds, complete, render_prompt
-from pincite.query.understand.coreference import standalone
+from pincite.query.understand.coreference import make_standalone
 from pincite.query.understand.followup import is_follow_up
 from pincite.text.terms import question_language, terms, words
 
-MESSAGES = 6
+MAX_MESSAGES = 6
 """Messages a model is shown, each cut to `CUT` characters."""
-CUT = 500
-READ = 4000
+MAX_MESSAGE_CHARS = 500
+MAX_ANSWER_CHARS = 4000
 """Characters of an earlier answer that are looked at for what a question points at."""
-LONGEST_S = 20.0
+REWRITE_TIMEOUT_S = 20.0
 """A model that takes longer to put a question into other words is not waited for."""
-MOST_TOKENS, MOST_CHARS = 120, 600
+MAX_REWRITE_TOKENS, MAX_REWRITE_CHARS = 120, 600
 
 _LABEL = re.compile(
     r"^\W*(?:standalone question|question|rewritten question|eigenständige frage|frage)\s*:\s*", re.IGNORECASE
@@ -37,24 +37,28 @@ _TALK = re.compile(
 async def query_rewriting(run: Run, question: Question) -> Question:
     """The question with what it means on its own, where it leans on the conversation and that is beyond doubt."""
     longest = run.settings.guard.max_query_chars
-    conversation = made_whole(question.conversation, longest)
+    conversation = resolve_follow_ups(question.conversation, longest)
     wanted = run.settings.conversation.query_rewriting_enabled and is_follow_up(question.text, conversation)
     run.observe(follow_up=wanted)
     if not wanted:
         return replace(question, conversation=conversation)
-    read = [_as_read(turn, longest) for turn in conversation]
+    read = [_truncate_turn(turn, longest) for turn in conversation]
     prompt = _prompt(run, question, read)
     if prompt is None:
-        guess = standalone(question.text, read)
+        guess = make_standalone(question.text, read)
         run.observe(rewritten_by="words", changed=guess != question.text)
-        return _with(question, conversation, guess, guessed=True)
-    text = _first_line(await complete(prompt, Bounds(LONGEST_S, MOST_TOKENS, MOST_CHARS), run=run))
-    doubt = doubt_about(text, question.text, read)
+        return _with_standalone(question, conversation, guess, guessed=True)
+    text = _first_line(
+        await complete(prompt, Bounds(REWRITE_TIMEOUT_S, MAX_REWRITE_TOKENS, MAX_REWRITE_CHARS), run=run)
+    )
+    doubt = find_doubt(text, question.text, read)
     run.observe(rewritten_by="model", doubt=doubt)
-    return _with(question, conversation, question.text if doubt else text)
+    return _with_standalone(question, conversation, question.text if doubt else text)
 
 
-def _with(question: Question, conversation: tuple[Exchange, ...], text: str, *, guessed: bool = False) -> Question:
+def _with_standalone(
+    question: Question, conversation: tuple[Exchange, ...], text: str, *, guessed: bool = False
+) -> Question:
     same = text.strip() == question.text.strip()
     searchable = bool(terms(question.text, question_language(question.text)))  # `Why?` finds nothing by itself
     return replace(
@@ -65,30 +69,30 @@ def _with(question: Question, conversation: tuple[Exchange, ...], text: str, *, 
     )
 
 
-def made_whole(conversation: Sequence[Exchange], longest: int) -> tuple[Exchange, ...]:
+def resolve_follow_ups(conversation: Sequence[Exchange], longest: int) -> tuple[Exchange, ...]:
     """The conversation with every follow-up in it understood; a caller who keeps it himself sends it as it was asked."""
     whole: list[Exchange] = []
     read: list[Exchange] = []
     for turn in conversation:
-        seen = _as_read(turn, longest)
+        seen = _truncate_turn(turn, longest)
         if turn.standalone == turn.question and is_follow_up(seen.question, read):
-            seen = replace(seen, standalone=standalone(seen.question, read))
+            seen = replace(seen, standalone=make_standalone(seen.question, read))
             turn = replace(turn, standalone=seen.standalone)
         whole.append(turn)
         read.append(seen)
     return tuple(whole)
 
 
-def _as_read(turn: Exchange, longest: int) -> Exchange:
+def _truncate_turn(turn: Exchange, longest: int) -> Exchange:
     """A turn as far as it is looked at: a caller may send along what no question or answer here could be."""
-    return Exchange(turn.question[:longest], turn.standalone[:longest], turn.answer[:READ])
+    return Exchange(turn.question[:longest], turn.standalone[:longest], turn.answer[:MAX_ANSWER_CHARS])
 
 
 def _prompt(run: Run, question: Question, conversation: Sequence[Exchange]) -> Prompt | None:
     """What the model is asked, the oldest lines left out until it fits; None for a model too small for it, or none."""
     if run.kit.llm is run.kit.extractive or facts_of(run.model_of(question)).tier == "up_to_3b":
         return None
-    lines, bounds = transcript(conversation), Bounds(LONGEST_S, MOST_TOKENS, MOST_CHARS)
+    lines, bounds = transcript_lines(conversation), Bounds(REWRITE_TIMEOUT_S, MAX_REWRITE_TOKENS, MAX_REWRITE_CHARS)
     while lines:
         fills = {"conversation": "\n".join(lines), "question": question.text}
         if prompt := render_prompt("rewrite", question, fills, bounds, run=run):
@@ -102,17 +106,17 @@ def _first_line(text: str) -> str:
     return _LABEL.sub("", line).strip().strip("\"'„“”«»` ")
 
 
-def transcript(conversation: Sequence[Exchange]) -> list[str]:
+def transcript_lines(conversation: Sequence[Exchange]) -> list[str]:
     """The last messages, oldest first, one a line."""
     lines: list[str] = []
     for turn in conversation:
-        lines.append(f"User: {' '.join(turn.question.split())[:CUT]}")
+        lines.append(f"User: {' '.join(turn.question.split())[:MAX_MESSAGE_CHARS]}")
         if turn.answer:
-            lines.append(f"Assistant: {' '.join(turn.answer.split())[:CUT]}")
-    return lines[-MESSAGES:]
+            lines.append(f"Assistant: {' '.join(turn.answer.split())[:MAX_MESSAGE_CHARS]}")
+    return lines[-MAX_MESSAGES:]
 
 
-def doubt_about(written: str, asked: str, conversation: Sequence[Exchange]) -> str | None:
+def find_doubt(written: str, asked: str, conversation: Sequence[Exchange]) -> str | None:
     """Why a rewritten question is not to be trusted, or nothing."""
     said = (
         " ".join(part for turn in conversation for part in (turn.question, turn.standalone, turn.answer)) + f" {asked}"
@@ -126,12 +130,12 @@ def doubt_about(written: str, asked: str, conversation: Sequence[Exchange]) -> s
         "talks about the task": bool(_TALK.search(written)),
         "another language": question_language(written) != language,
         "lost the question": bool(content) and not content & set(terms(written, language)),
-        "invented": bool(_invented(written, said)),
+        "invented": bool(_invented_terms(written, said)),
     }
     return next((reason for reason, holds in checks.items() if holds), None)
 
 
-def _invented(written: str, said: str) -> list[str]:
+def _invented_terms(written: str, said: str) -> list[str]:
     """Numbers and names that nobody has mentioned; part of a compound counts as mentioned."""
     known = " ".join(words(said))
     tokens = re.findall(r"[^\W_][\w.,-]*", written)

@@ -31,14 +31,16 @@ _GERMAN = frozenset(
     "hallo servus moin grüezi grüß guten gute tag morgen abend danke dankeschön dank vielen besten herzlichen tschüs tschüss "
     "wiedersehen bald später prima toll genau klar verstanden ja nein gut gemacht".split()
 )
-LONGEST = 120
+MAX_SMALL_TALK_CHARS = 120
 """Characters; whoever writes more wants to know something."""
 
 
 def is_small_talk(text: str) -> bool:
     """Whether no document is meant: the whole text is a greeting, thanks, or about the conversation itself."""
     said = " ".join(text.split())
-    return 0 < len(said) <= LONGEST and all(_TALK.match(part) for part in re.split(r"(?<=[.!?])\s+", said) if part)
+    return 0 < len(said) <= MAX_SMALL_TALK_CHARS and all(
+        _TALK.match(part) for part in re.split(r"(?<=[.!?])\s+", said) if part
+    )
 
 
 def talk_language(text: str) -> str:

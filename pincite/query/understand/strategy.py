@@ -9,7 +9,7 @@ from pincite.core.query.question import Question, Strategy
 from pincite.query.understand.decompose import parts_of
 
 _BOTH: tuple[Via, ...] = ("dense", "lexical")
-SHORT = 8
+MAX_SHORT_QUESTION_WORDS = 8
 """A question of so many words or fewer is short."""
 
 
@@ -38,7 +38,7 @@ STRATEGIES: Mapping[Strategy, StrategySpec] = {
 }
 
 
-def chosen(question: Question, rag: Rag, reading: QuestionAnalysis, text: str) -> tuple[Strategy, str]:
+def choose_strategy(question: Question, rag: Rag, reading: QuestionAnalysis, text: str) -> tuple[Strategy, str]:
     """The strategy for a question, and who decided: the request, else the settings, else the question's own kind."""
     if question.strategy is not None:
         return question.strategy, "the request says so"
@@ -46,10 +46,10 @@ def chosen(question: Question, rag: Rag, reading: QuestionAnalysis, text: str) -
         return "dense_only", "rag.use_hybrid_search is off"
     if rag.strategy != "auto":
         return rag.strategy, "rag.strategy says so"
-    return routed(reading, text)
+    return route_by_kind(reading, text)
 
 
-def routed(reading: QuestionAnalysis, text: str) -> tuple[Strategy, str]:
+def route_by_kind(reading: QuestionAnalysis, text: str) -> tuple[Strategy, str]:
     """The strategy that a question of this kind is for."""
     named = {entity.kind for entity in reading.entities}
     if reading.intent == "SUMMARY":
@@ -58,12 +58,12 @@ def routed(reading: QuestionAnalysis, text: str) -> tuple[Strategy, str]:
         return "fusion", "it has several parts"
     if named & {"quoted", "code"}:
         return "two_stage", "it names something to the letter"
-    if reading.intent == "FACTUAL" and reading.type == "factual" and len(text.split()) <= SHORT:
+    if reading.intent == "FACTUAL" and reading.type == "factual" and len(text.split()) <= MAX_SHORT_QUESTION_WORDS:
         return "dense_only", "it is short and asks for a fact"
     return "hybrid", "nothing speaks for another"
 
 
-def breadth_of(question: Question, rag: Rag, strategy: Strategy, reading: QuestionAnalysis) -> int:
+def passage_count(question: Question, rag: Rag, strategy: Strategy, reading: QuestionAnalysis) -> int:
     """How many passages are wanted: as many as the request says, else the usual, more or less of them by kind."""
     if question.top_k is not None:
         return question.top_k

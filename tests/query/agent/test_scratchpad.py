@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from pincite.query.agent.scratchpad import MOST, Scratchpad, last_line
+from pincite.query.agent.scratchpad import MAX_PASSAGES, Scratchpad, last_line
 from pincite.query.prompt.budget import tokenizer
 from pincite.query.prompt.templates import template
 from tests.builders import hit
@@ -67,7 +67,7 @@ def test_where_all_is_shown_there_is_nothing_to_go_on_with() -> None:
 
 def test_a_desk_has_room_for_so_many_and_no_more() -> None:
     on = scratchpad()
-    on.show([hit(f"Cat {n}.", key=n) for n in range(1, MOST + 9)], 100_000)
+    on.show([hit(f"Cat {n}.", key=n) for n in range(1, MAX_PASSAGES + 9)], 100_000)
     assert on.full
-    assert len(on.hits) == MOST
+    assert len(on.hits) == MAX_PASSAGES
     assert on.show([hit("Another.", key=999)], WIDE) == ("", ())

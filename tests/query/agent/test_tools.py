@@ -10,7 +10,15 @@ from pincite.core.protocols import Opened
 from pincite.core.query.hits import Hit
 from pincite.core.query.tools import ToolCall
 from pincite.errors import NotFound, Unavailable
-from pincite.query.agent.tools import MAX_ARGUMENT_CHARS, TOOLS, Result, ToolBackend, example, offered, use
+from pincite.query.agent.tools import (
+    MAX_ARGUMENT_CHARS,
+    TOOLS,
+    ToolBackend,
+    ToolResult,
+    call_tool,
+    example_arguments,
+    tool_definitions,
+)
 from tests.builders import hit
 
 
@@ -44,19 +52,19 @@ class Shelf:
         return ToolBackend(self.search, self.read, self.find)
 
 
-def call(name: str, arguments: Any, shelf: Shelf | None = None) -> Result:
+def call(name: str, arguments: Any, shelf: Shelf | None = None) -> ToolResult:
     written = arguments if isinstance(arguments, str) else json.dumps(arguments)
-    return asyncio.run(use(ToolCall("c", name, written), (shelf or Shelf()).backend))
+    return asyncio.run(call_tool(ToolCall("c", name, written), (shelf or Shelf()).backend))
 
 
 def test_every_tool_is_described_by_a_plain_schema() -> None:
-    assert [tool.name for tool in offered()] == list(TOOLS)
-    for tool in offered():
+    assert [tool.name for tool in tool_definitions()] == list(TOOLS)
+    for tool in tool_definitions():
         assert tool.description
         assert tool.parameters["type"] == "object"
         assert all("type" in about for about in tool.parameters["properties"].values()), tool
         assert "title" not in json.dumps(tool.parameters)
-    [search, read, find] = offered()
+    [search, read, find] = tool_definitions()
     assert search.parameters["required"] == ["queries"]
     assert (
         search.parameters["properties"]["queries"]["minItems"],
@@ -75,7 +83,7 @@ def test_every_tool_is_described_by_a_plain_schema() -> None:
 
 @pytest.mark.parametrize("name", list(TOOLS))
 def test_the_example_of_each_tool_is_taken(name: str) -> None:
-    assert not call(name, example(name)).failed
+    assert not call(name, example_arguments(name)).failed
 
 
 @pytest.mark.parametrize("given", [{"queries": ["cats", " cats ", "dogs"]}, {"query": ["cats", "dogs"]}])

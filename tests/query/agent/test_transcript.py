@@ -9,7 +9,7 @@ from pincite.core.query.tools import ToolCall
 from pincite.core.run import Run
 from pincite.errors import ProviderError
 from pincite.query.agent.scratchpad import Scratchpad
-from pincite.query.agent.transcript import GONE, Transcript
+from pincite.query.agent.transcript import OMITTED_RESULT, Transcript
 from pincite.query.prompt.budget import tokenizer
 from pincite.query.prompt.templates import template
 from tests.builders import Calling, plan
@@ -85,7 +85,7 @@ def test_the_oldest_goes_first_where_the_window_is_small(begin: Begin) -> None:
     prompt = one.prompt(tools=True, native=True)
     told = [message.content for message in prompt.messages if message.role == "tool"]
     assert told[-1].startswith("result 5")
-    assert told[0] == GONE
+    assert told[0] == OMITTED_RESULT
     assert prompt.tokens < 1500 - 200
 
 

@@ -122,7 +122,7 @@ def test_without_an_embedder_only_the_very_same_words_are_recognised(make_run: C
 def test_a_cache_that_fails_costs_no_answer(
     make_run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch, fail: str, stage: str, in_the_answer: bool
 ) -> None:
-    monkeypatch.setattr(module, "KEEP_S", 0.05)
+    monkeypatch.setattr(module, "SAVE_TIMEOUT_S", 0.05)
     asker = Asker(make_run, MemoryCache(fail, slow=fail == "slow"))
     result = asker.ask(ASKED)
     assert result.sources

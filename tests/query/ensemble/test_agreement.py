@@ -2,7 +2,7 @@
 
 import pytest
 
-from pincite.query.ensemble.agreement import agrees, is_held, statements_of
+from pincite.query.ensemble.agreement import agrees, is_supported, statements_of
 from tests.builders import hit
 
 SOURCES = [hit("Unused days expire on 31 March."), hit("The canteen opens at noon.")]
@@ -69,4 +69,4 @@ def test_likeness_in_meaning_makes_up_for_some_of_the_words() -> None:
     ],
 )  # fmt: skip
 def test_a_source_holds_what_it_says_itself(text: str, held: bool) -> None:
-    assert is_held(statements_of(text, SOURCES)[0], SOURCES) == held
+    assert is_supported(statements_of(text, SOURCES)[0], SOURCES) == held

@@ -9,7 +9,7 @@ from pincite.core.run import Event, Run, Token
 from pincite.core.traces import span
 from pincite.errors import ProviderError
 from pincite.providers.scripted import Options, ScriptedLLM
-from pincite.query.generate.generate import BROKEN_OFF, extractive_generation, llm_draft, llm_generation
+from pincite.query.generate.generate import INCOMPLETE, extractive_generation, llm_draft, llm_generation
 from tests.builders import hit, prompt
 
 
@@ -32,7 +32,7 @@ def test_a_model_that_fails_at_once_is_unavailable(make_run: Callable[..., Run])
 def test_a_model_that_stops_in_the_middle_is_never_taken_for_whole(make_run: Callable[..., Run]) -> None:
     run = make_run(llm=ScriptedLLM(Options(answers=("one two three",), fail_after=2)))
     made = asyncio.run(llm_generation(run, prompt("q", hit("x"))))
-    assert (made.text, made.finish_reason) == ("one two", BROKEN_OFF)
+    assert (made.text, made.finish_reason) == ("one two", INCOMPLETE)
     assert run.degraded[0].stage == "llm_generation"
 
 
@@ -115,7 +115,7 @@ def test_what_was_held_back_when_a_model_broke_off_is_told(make_run: Callable[..
     events: list[Event] = []
     run = make_run(llm=ScriptedLLM(Options(answers=("Cats purr when they",), fail_after=3)), events=events)
     made = asyncio.run(llm_generation(run, prompt("q", hit("x"))))
-    assert (made.text, made.finish_reason) == ("Cats purr when", BROKEN_OFF)
+    assert (made.text, made.finish_reason) == ("Cats purr when", INCOMPLETE)
     assert "".join(event.text for event in events if isinstance(event, Token)) == made.text
 
 

@@ -6,26 +6,26 @@ from typing import Any
 import pytest
 
 from pincite.query.generate import markdown_stream
-from pincite.query.generate.markdown_stream import sanitize, stretch
+from pincite.query.generate.markdown_stream import next_stretch, sanitize
 from pincite.query.generate.stream_filter import StreamFilter
 
 
 def test_a_stretch_ends_with_its_line_its_sentence_or_a_word_after_enough() -> None:
-    assert stretch("One\ntwo", 40, False, fresh=True) == (4, "One\n")
-    assert stretch("It is so. And", 40, False, fresh=True) == (10, "It is so. ")
-    assert stretch("one two three four", 5, False, fresh=True) == (8, "one two ")
-    assert stretch("文です。次", 40, False, fresh=True) == (4, "文です。")
-    assert stretch("one two", 40, False, fresh=True) is None
-    assert stretch("one two", 40, True, fresh=True) == (7, "one two")
+    assert next_stretch("One\ntwo", 40, False, fresh=True) == (4, "One\n")
+    assert next_stretch("It is so. And", 40, False, fresh=True) == (10, "It is so. ")
+    assert next_stretch("one two three four", 5, False, fresh=True) == (8, "one two ")
+    assert next_stretch("文です。次", 40, False, fresh=True) == (4, "文です。")
+    assert next_stretch("one two", 40, False, fresh=True) is None
+    assert next_stretch("one two", 40, True, fresh=True) == (7, "one two")
 
 
 @pytest.mark.parametrize(
     "text", ["a ![x", "a ![x](http://e", "a <im", "a <img src='x", "a `code", "a [Source 1, So. ", "S", "a **S"]
 )
 def test_it_waits_for_what_has_not_ended_yet(text: str) -> None:
-    assert stretch(text, 1, False, fresh=False) in (None, (2, "a "))
+    assert next_stretch(text, 1, False, fresh=False) in (None, (2, "a "))
     rest = text.removeprefix("a ")
-    assert stretch(rest, 1, False, fresh=False) is None
+    assert next_stretch(rest, 1, False, fresh=False) is None
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_it_waits_for_what_has_not_ended_yet(text: str) -> None:
 def test_hostile_text_takes_no_time(text: str) -> None:
     started = time.monotonic()
     for final in (False, True):
-        stretch(text, 40, final, fresh=True)
+        next_stretch(text, 40, final, fresh=True)
     sanitize(text)
     assert time.monotonic() - started < 1
 
@@ -49,7 +49,7 @@ def test_hostile_text_takes_no_time(text: str) -> None:
     ],
 )  # fmt: skip
 def test_a_tag_that_loads_something_goes_whole_and_is_set_apart_in_code(tag: str) -> None:
-    assert stretch(f"a {tag}b", 40, True, fresh=False) == (len(tag) + 3, "a b")
+    assert next_stretch(f"a {tag}b", 40, True, fresh=False) == (len(tag) + 3, "a b")
     assert sanitize(tag) == f"< {tag[1:]}"
 
 
@@ -63,13 +63,13 @@ def test_a_tag_that_loads_something_goes_whole_and_is_set_apart_in_code(tag: str
     ],
 )
 def test_other_brackets_stay(text: str) -> None:
-    assert stretch(text, 400, True, fresh=False) == (len(text), text)
+    assert next_stretch(text, 400, True, fresh=False) == (len(text), text)
     assert sanitize(text) == text
 
 
 def test_a_tag_whose_end_cannot_be_seen_can_no_longer_begin() -> None:
     for text in ("<div\n\nstyle=x>", "<div " + "x" * 600 + " style=x>", '<img src="x>'):
-        found = stretch(text, 1, True, fresh=False)
+        found = next_stretch(text, 1, True, fresh=False)
         assert found is not None
         assert found[1].startswith("< ")
         assert sanitize(text).startswith("< ")
@@ -77,14 +77,14 @@ def test_a_tag_whose_end_cannot_be_seen_can_no_longer_begin() -> None:
 
 def test_nothing_is_read_twice_because_it_comes_in_small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     reads = 0
-    read = markdown_stream._thing
+    read = markdown_stream._read_element
 
     def counted(*arguments: Any) -> Any:
         nonlocal reads
         reads += 1
         return read(*arguments)
 
-    monkeypatch.setattr(markdown_stream, "_thing", counted)
+    monkeypatch.setattr(markdown_stream, "_read_element", counted)
     cleaner, text = StreamFilter(), "![" * 4000
     shown = "".join(cleaner.feed(text[at : at + 3]) for at in range(0, len(text), 3)) + cleaner.close()
     assert shown == "! [" * 4000

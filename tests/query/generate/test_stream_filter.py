@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from pincite.query.generate.link_policy import LinkPolicy
-from pincite.query.generate.stream_filter import StreamFilter, without_preamble
+from pincite.query.generate.stream_filter import StreamFilter, strip_preamble
 
 READERS = [MarkdownIt("commonmark", {"html": html}).enable("table") for html in (False, True)]
 LINKED = re.compile(r"(?:https?://|(?<![\w.@-])www\.)[^\s<]+")
@@ -182,7 +182,7 @@ def test_citations_are_mended_whole() -> None:
     ],
 )
 def test_what_only_introduces_is_gone(text: str, left: str) -> None:
-    assert without_preamble(text) == left
+    assert strip_preamble(text) == left
 
 
 @pytest.mark.parametrize(
@@ -202,11 +202,11 @@ def test_what_only_introduces_is_gone(text: str, left: str) -> None:
     ],
 )
 def test_what_says_something_stays(text: str) -> None:
-    assert without_preamble(text) == text
+    assert strip_preamble(text) == text
 
 
 @pytest.mark.parametrize("text", ["based on the " + "provided " * 9000, "here is the " + "a " * 9000, "sure! " * 9000])
 def test_hostile_text_takes_no_time(text: str) -> None:
     started = time.monotonic()
-    without_preamble(text)
+    strip_preamble(text)
     assert time.monotonic() - started < 1

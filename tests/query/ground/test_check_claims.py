@@ -8,9 +8,9 @@ import pytest
 from pincite.core.run import Run
 from pincite.providers.scripted import Options, ScriptedEmbedder, ScriptedLLM
 from pincite.query.citations.marks import normalise_marks
-from pincite.query.ground.check_claims import ClaimCheck, check
+from pincite.query.ground.check_claims import ClaimCheck, check_text
 from pincite.query.ground.llm_judge import claim_verification
-from pincite.query.ground.support import SUPPORTED
+from pincite.query.ground.support import MIN_SUPPORT
 from tests.builders import hit
 
 SOURCES = [
@@ -24,7 +24,7 @@ def checked(run: Run, text: str) -> tuple[str, ClaimCheck]:
     text, marks = normalise_marks(text, SOURCES)
 
     async def check_and_verify() -> ClaimCheck:
-        made = await check(run, text, marks, SOURCES)
+        made = await check_text(run, text, marks, SOURCES)
         if run.settings.grounding.judge == "model":
             made = await run.attempt(made, claim_verification, SOURCES, made)
         return made
@@ -36,26 +36,26 @@ def test_a_claim_without_a_mark_is_matched_with_the_source_that_says_it(make_run
     _, made = checked(make_run(), "Dogs stay outside. The moon is made of cheese.")
     [(claim, source, verdict)] = made.aligned
     assert (claim.text, source) == ("Dogs stay outside.", 2)
-    assert verdict.support >= SUPPORTED
+    assert verdict.support >= MIN_SUPPORT
     assert [sentence.source for sentence in made.groundedness.sentences] == [2, None]
 
 
 def test_a_mark_that_does_not_hold_is_not_repaired(make_run: Callable[..., Run]) -> None:
     _, made = checked(make_run(), "Dogs stay outside [1].")
     assert made.aligned == ()
-    assert made.by_mark[0].support < SUPPORTED
+    assert made.by_mark[0].support < MIN_SUPPORT
     assert made.groundedness.sentences[0].source == 1
 
 
 def test_the_weakest_claim_of_a_sentence_decides(make_run: Callable[..., Run]) -> None:
     _, made = checked(make_run(), "Dogs stay outside [2], and employees have 25 days of leave [1].")
-    assert made.by_mark[0].support >= SUPPORTED > made.by_mark[1].support
-    assert made.groundedness.score < SUPPORTED
+    assert made.by_mark[0].support >= MIN_SUPPORT > made.by_mark[1].support
+    assert made.groundedness.score < MIN_SUPPORT
 
 
 def test_two_sources_may_bear_a_claim_out_together(make_run: Callable[..., Run]) -> None:
     _, made = checked(make_run(), "Unused days expire on 31 March and dogs stay outside [1][2].")
-    assert [verdict.support >= SUPPORTED for verdict in made.by_mark.values()] == [True, True]
+    assert [verdict.support >= MIN_SUPPORT for verdict in made.by_mark.values()] == [True, True]
 
 
 class Counting(ScriptedEmbedder):
@@ -93,7 +93,7 @@ def test_the_model_has_the_last_word_where_it_is_asked(
 ) -> None:
     run = make_run(llm=ScriptedLLM(Options(answers=(f"1: {word}",))), grounding__judge="model")
     _, made = checked(run, f"{REWORDED} [1]")
-    assert (made.by_mark[0].support >= SUPPORTED) is supported
+    assert (made.by_mark[0].support >= MIN_SUPPORT) is supported
 
 
 def test_the_model_cannot_make_a_wrong_number_right(make_run: Callable[..., Run]) -> None:
@@ -106,5 +106,5 @@ def test_the_model_cannot_make_a_wrong_number_right(make_run: Callable[..., Run]
 def test_the_rules_stand_where_the_model_does_not_judge(make_run: Callable[..., Run], answer: str) -> None:
     run = make_run(llm=ScriptedLLM(Options(answers=(answer,))), grounding__judge="model")
     _, made = checked(run, "Dogs stay outside [2].")
-    assert made.by_mark[0].support >= SUPPORTED
+    assert made.by_mark[0].support >= MIN_SUPPORT
     assert run.degraded

@@ -6,7 +6,7 @@ import pytest
 
 from pincite.core.query.answer import Citation, Conflict
 from pincite.core.query.hits import Hit
-from pincite.query.ground.conflicts import conflicts_among, disagree
+from pincite.query.ground.conflicts import disagree, find_conflicts
 from tests.builders import hit
 
 OLD = "| Condition | Limit |\n|---|---|\n| Relative humidity outside | 90 percent |\n| Gust | 24 m/s |"
@@ -20,7 +20,7 @@ def cited(source: Hit, quote: str) -> Citation:
 
 def found(one: str, other: str, quote: str | None = None, **more: object) -> tuple[Conflict, ...]:
     sources = [hit(one, key=1), hit(other, key=2, **{"created_at": datetime(2024, 3, 1, tzinfo=UTC), **more})]  # type: ignore[arg-type]
-    return conflicts_among([cited(sources[0], quote or one)], sources)
+    return find_conflicts([cited(sources[0], quote or one)], sources)
 
 
 def test_two_editions_of_a_limit_stand_side_by_side_with_their_dates() -> None:

@@ -12,12 +12,12 @@ from pincite.errors import ProviderError
 from pincite.query.citations.claims import Claim
 from pincite.query.ground.check_claims import ClaimCheck
 from pincite.query.ground.llm_judge import claim_verification
-from pincite.query.ground.support import judge
+from pincite.query.ground.support import judge_claim
 from tests.builders import Named, hit
 
 CLAIM = Claim(0, 18, "Dogs stay outside.", 0, ())
 SOURCE = hit("The canteen opens at noon. Dogs stay outside.", title="House rules")
-CHECKED = ClaimCheck(CLAIM.text, (), ((0, 18),), (CLAIM,), {0: []}, {(0, 1): judge(CLAIM.text, SOURCE.chunk)})
+CHECKED = ClaimCheck(CLAIM.text, (), ((0, 18),), (CLAIM,), {0: []}, {(0, 1): judge_claim(CLAIM.text, SOURCE.chunk)})
 
 
 class Listening(Named):

@@ -9,7 +9,7 @@ from pincite.core.documents.document import NO_HEADINGS
 from pincite.core.query.hits import Evidence, Hit
 from pincite.core.run import Run
 from pincite.providers.scripted import Options, ScriptedEmbedder
-from pincite.query.ground.suggestions import about, defined, suggested_questions
+from pincite.query.ground.suggestions import definition_question, heading_question, suggested_questions
 from tests.builders import hit, plan
 
 LONG = "Quiet hours are from eight to three in the whole residential wing of the station, every day."
@@ -71,7 +71,7 @@ def test_a_setting_leaves_them_out_or_as_the_model_wrote_them(make_run: Callable
     ],
 )
 def test_a_heading_becomes_a_question(path: tuple[str, ...], language: str, question: str | None) -> None:
-    assert about(path, "Title", language) == question
+    assert heading_question(path, "Title", language) == question
 
 
 @pytest.mark.parametrize(
@@ -85,5 +85,5 @@ def test_a_heading_becomes_a_question(path: tuple[str, ...], language: str, ques
     ],
 )
 def test_a_definition_becomes_a_question(sentence: str, language: str, question: str | None) -> None:
-    found = defined(sentence, language)
+    found = definition_question(sentence, language)
     assert (found[0] if found else None) == question

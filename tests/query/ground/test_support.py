@@ -2,7 +2,7 @@
 
 import pytest
 
-from pincite.query.ground.support import SUPPORTED, decide, judge, nearest, settled
+from pincite.query.ground.support import MIN_SUPPORT, decide_by_cosine, decide_by_words, judge_claim, rank_passages
 from tests.builders import found
 
 TEXT = """# Leave
@@ -14,8 +14,8 @@ Every employee has 30 days of leave. Unused days expire on 31 March.
 
 
 def verdict(claim: str) -> tuple[str, bool, str | None]:
-    made = settled(judge(claim, found(TEXT)))
-    return TEXT[made.start : made.end], made.support >= SUPPORTED, made.reason
+    made = decide_by_words(judge_claim(claim, found(TEXT)))
+    return TEXT[made.start : made.end], made.support >= MIN_SUPPORT, made.reason
 
 
 def test_the_sentence_that_says_it_is_found() -> None:
@@ -60,11 +60,15 @@ def test_the_same_in_another_form_is_supported(claim: str) -> None:
 
 def test_meaning_decides_where_words_leave_it_open() -> None:
     claim, chunk = "Staff get a month of holidays, that is leave.", found(TEXT)
-    made = judge(claim, chunk)
+    made = judge_claim(claim, chunk)
     assert made.open
-    assert decide(made, claim, chunk, 0.9).support > SUPPORTED > decide(made, claim, chunk, 0.1).support
+    assert (
+        decide_by_cosine(made, claim, chunk, 0.9).support
+        > MIN_SUPPORT
+        > decide_by_cosine(made, claim, chunk, 0.1).support
+    )
 
 
 def test_sources_are_tried_by_what_they_share() -> None:
     chunks = [found("The canteen opens at noon."), found(TEXT), found("Leave is short.")]
-    assert nearest("Unused days of leave expire", chunks) == [1, 2]
+    assert rank_passages("Unused days of leave expire", chunks) == [1, 2]

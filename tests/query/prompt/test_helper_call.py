@@ -7,7 +7,7 @@ from pincite.core.query.prompt import Prompt, StreamPart, Usage
 from pincite.core.query.question import Question, Sampling
 from pincite.core.run import Run
 from pincite.errors import ProviderError
-from pincite.query.prompt.helper_call import WARM, Bounds, complete, render_prompt
+from pincite.query.prompt.helper_call import NON_GREEDY_TEMPERATURE, Bounds, complete, render_prompt
 
 BOUNDS = Bounds(seconds=5, tokens=50, characters=20)
 
@@ -42,7 +42,7 @@ def test_a_prompt_is_one_message_within_the_models_window(make_run: Callable[...
     assert prompt_of(make_run(llm=Model(window=100)), Question("How tall?")) is None
     warm = prompt_of(make_run(llm=Model(name="qwen3:8b")), Question("How tall?"))
     assert warm is not None
-    assert warm.sampling.temperature == WARM
+    assert warm.sampling.temperature == NON_GREEDY_TEMPERATURE
 
 
 def test_no_more_is_read_than_was_asked_for_and_the_model_is_let_go(make_run: Callable[..., Run]) -> None:

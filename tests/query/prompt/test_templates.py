@@ -5,7 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pincite.errors import SettingsError
-from pincite.query.prompt.templates import REQUIRED, Prompts, Template, check_own, own_prompts, template
+from pincite.query.prompt.templates import (
+    REQUIRED_PLACEHOLDERS,
+    Prompts,
+    Template,
+    check_custom_prompts,
+    custom_prompts,
+    template,
+)
 from pincite.text.invisible import visible
 
 SHIPPED = Path(__file__).parents[3] / "pincite" / "query" / "prompt" / "templates"
@@ -13,15 +20,15 @@ SHIPPED = Path(__file__).parents[3] / "pincite" / "query" / "prompt" / "template
 
 def test_every_prompt_is_a_file_and_every_file_a_prompt() -> None:
     assert {path.relative_to(SHIPPED).as_posix().removesuffix(".txt") for path in SHIPPED.rglob("*.txt")} == set(
-        REQUIRED
+        REQUIRED_PLACEHOLDERS
     )
 
 
-@pytest.mark.parametrize("name", REQUIRED)
+@pytest.mark.parametrize("name", REQUIRED_PLACEHOLDERS)
 def test_shipped_prompts_have_the_places_they_need(name: str) -> None:
     text = template(name).text
     assert text
-    assert all(f"{{{place}}}" in text for place in REQUIRED[name])
+    assert all(f"{{{place}}}" in text for place in REQUIRED_PLACEHOLDERS[name])
 
 
 @given(st.text(), st.sampled_from(["{b}", "{{b}}", "%s", "{0}", "\\1", "{a}{b}"]))
@@ -56,12 +63,12 @@ def test_a_prompt_of_ones_own_is_used_as_soon_as_it_is_there_and_read_again_when
 def test_a_prompt_that_cannot_work_is_refused_at_the_start(
     tmp_path: Path, name: str, content: bytes, told: str
 ) -> None:
-    check_own(tmp_path)
+    check_custom_prompts(tmp_path)
     path = tmp_path / "prompts" / name
     path.parent.mkdir(parents=True)
     path.write_bytes(content)
     with pytest.raises(SettingsError, match=told):
-        check_own(tmp_path)
+        check_custom_prompts(tmp_path)
 
 
 @pytest.mark.parametrize("spoilt", [b"{question}", b"\xff", b"x" * 200_000])
@@ -87,11 +94,11 @@ def test_an_unknown_prompt_names_the_known_ones() -> None:
 
 
 def test_a_prompt_of_ones_own_that_changes_is_another_state(tmp_path: Path) -> None:
-    assert own_prompts(tmp_path) == ()
+    assert custom_prompts(tmp_path) == ()
     own = tmp_path / "prompts" / "talk.txt"
     own.parent.mkdir()
     own.write_text("Be kind.")
-    before = own_prompts(tmp_path)
+    before = custom_prompts(tmp_path)
     assert [name for name, *_ in before] == ["talk"]
     own.write_text("Be kinder.")
-    assert own_prompts(tmp_path) != before
+    assert custom_prompts(tmp_path) != before

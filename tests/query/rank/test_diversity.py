@@ -6,7 +6,7 @@ import pytest
 
 from pincite.config.branches.retrieval import Rag
 from pincite.query.rank.diversity import dedupe, diversifies, mmr
-from pincite.query.understand.intent import read
+from pincite.query.understand.intent import analyse_question
 from tests.builders import hit, plan
 
 LONG = " ".join(
@@ -94,7 +94,7 @@ def test_equal_scores_and_single_hits_are_no_trouble() -> None:
 
 
 def test_comparisons_are_spread_unless_forbidden_and_others_only_where_wished() -> None:
-    comparison = replace(plan("a or b"), analysis=read("Compare a and b"))
+    comparison = replace(plan("a or b"), analysis=analyse_question("Compare a and b"))
     modes = [Rag(mmr=mode) for mode in ("off", "auto", "on")]  # type: ignore[arg-type]
     assert [diversifies(comparison, rag) for rag in modes] == [False, True, True]
     assert [diversifies(plan("a"), rag) for rag in modes] == [False, False, True]

@@ -6,7 +6,7 @@ import pytest
 from pincite.core.query.hits import Hit
 from pincite.core.run import Run
 from pincite.providers.scripted import Options, ScriptedReranker
-from pincite.query.rank.proximity import NEAR, closeness, proximity_boost
+from pincite.query.rank.proximity import PROXIMITY_WEIGHT, closeness, proximity_boost
 from tests.builders import hit, plan
 
 
@@ -37,7 +37,7 @@ def test_words_side_by_side_beat_words_far_apart_of_nearly_the_same_score(make_r
     for one in found:
         before = {1: 0.51, 2: 0.5}[one.chunk.key]
         assert one.score == one.hybrid_score == pytest.approx(before + sum(placing.share for placing in one.placings))
-        assert one.score - before <= NEAR * 0.51 + 1e-9
+        assert one.score - before <= PROXIMITY_WEIGHT * 0.51 + 1e-9
         assert [placing.via for placing in one.placings] == ["near"]
 
 

@@ -14,7 +14,7 @@ from pincite.core.run import Run
 from pincite.errors import ProviderError
 from pincite.models.calibration import WORDS_ALONE
 from pincite.providers.scripted import Options, ScriptedEmbedder
-from pincite.query.rank.rank import cap_per_owner, penalised, ranking, reranking, reranks
+from pincite.query.rank.rank import apply_penalties, cap_per_owner, ranking, reranking, reranks
 from pincite.query.rank.relevance import relevance
 from tests.builders import hit, plan
 
@@ -160,7 +160,7 @@ def test_nobody_else_fills_what_is_found_alone() -> None:
 
 @pytest.mark.parametrize(("kind", "left"), [("glossary", 0.7), ("contents", 0.5), ("image_credits", 0.6)])
 def test_each_kind_loses_its_share_and_the_step_is_kept(kind: str, left: float) -> None:
-    [found] = penalised([hit("x", score=0.8, content_type=kind)], Penalties())
+    [found] = apply_penalties([hit("x", score=0.8, content_type=kind)], Penalties())
     assert found.score == pytest.approx(0.8 * left)
     assert found.hybrid_score == 0.8
     [step] = found.adjustments
@@ -169,10 +169,10 @@ def test_each_kind_loses_its_share_and_the_step_is_kept(kind: str, left: float) 
 
 
 def test_a_score_below_zero_goes_down_as_well() -> None:
-    [found] = penalised([hit("x", score=-2.0, content_type="contents")], Penalties())
+    [found] = apply_penalties([hit("x", score=-2.0, content_type="contents")], Penalties())
     assert found.score == -3.0
 
 
 def test_ordinary_passages_stay_as_they_are_in_their_order() -> None:
     hits = [hit("x", key=n, score=1.0, content_type=kind) for n, kind in enumerate(("prose", "table", "list", "code"))]
-    assert penalised(hits, Penalties()) == hits
+    assert apply_penalties(hits, Penalties()) == hits

@@ -13,7 +13,7 @@ from pincite.errors import ProviderError
 from pincite.query.pipeline import query_expansion
 from pincite.query.prompt.helper_call import Bounds
 from pincite.query.retrieve import query_expansion as stage
-from pincite.query.retrieve.query_expansion import lines
+from pincite.query.retrieve.query_expansion import clean_lines
 from pincite.query.understand.understand import query_analysis
 
 VARIATIONS = "1. How high is the tower?\n2. What is the height of the building?\n3. tower elevation\n4. one too many"
@@ -114,7 +114,7 @@ def test_one_that_fails_is_done_without_and_said(make_run: Callable[..., Run]) -
 def test_a_model_that_takes_too_long_is_not_waited_for(
     make_run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stage, "LINES", Bounds(0.05, 200, 1200))
+    monkeypatch.setattr(stage, "VARIATIONS_BOUNDS", Bounds(0.05, 200, 1200))
     run = make_run(llm=Model(delay_s=30), rag__query_expansion_enabled=True)
     assert expanded(run, Question("How tall is the tower in Bern?")).extra == ()
     assert [note.stage for note in run.degraded] == ["query_variations"]
@@ -141,7 +141,7 @@ def test_there_are_never_more_texts_than_allowed(make_run: Callable[..., Run], m
     ],
 )  # fmt: skip
 def test_what_a_model_writes_is_cleaned(says: str, kept: list[str]) -> None:
-    assert list(lines(says)) == kept
+    assert list(clean_lines(says)) == kept
 
 
 def test_repeats_of_the_question_and_of_each_other_are_not_searched_twice(make_run: Callable[..., Run]) -> None:

@@ -8,15 +8,15 @@ from pincite.core.query.hits import Evidence, Hit
 from pincite.core.query.plan import Plan
 from pincite.core.query.question import Question
 from pincite.query.retrieve.second_pass import merge, next_query, plan_for
-from pincite.query.understand.intent import read
-from pincite.query.understand.understand import searching
+from pincite.query.understand.intent import analyse_question
+from pincite.query.understand.understand import with_searches
 from tests.builders import hit, plan
 
 FILM = hit("Blue Hour is a film directed by Ines Calder and Otto Brandt.", key=1)
 
 
 def asked(text: str) -> Plan:
-    return searching(replace(plan(text), question=Question(text), analysis=read(text)))
+    return with_searches(replace(plan(text), question=Question(text), analysis=analyse_question(text)))
 
 
 def evidence(*hits: Hit, missing: tuple[str, ...] = ()) -> Evidence:

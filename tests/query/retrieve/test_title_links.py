@@ -9,7 +9,7 @@ from pincite.core.query.hits import Hit
 from pincite.core.query.question import Question
 from pincite.core.run import Run
 from pincite.query.retrieve.retrieve import retrieval
-from pincite.query.retrieve.title_links import called, names_in
+from pincite.query.retrieve.title_links import bare_title, names_in
 from pincite.query.understand.understand import query_analysis
 
 TEXTS = {1: "Vertigo was directed by Alfred Hitchcock.", 2: "Films are long.", 3: "He was born in Leytonstone."}
@@ -103,4 +103,4 @@ def test_no_names_in_nothing() -> None:
     ("title", "name"), [("Green (album)", "Green"), ("f(x) = 1", "f(x) = 1"), ("Green", "Green"), ("(all)", "")]
 )
 def test_a_title_is_called_without_its_last_brackets(title: str, name: str) -> None:
-    assert called(title) == name
+    assert bare_title(title) == name

@@ -1,7 +1,7 @@
 import pytest
 
 from pincite.core.query.question import Exchange
-from pincite.query.understand.followup import is_follow_up, pointer
+from pincite.query.understand.followup import find_reference, is_follow_up
 
 BEFORE = (Exchange("When does the cable car run?", "When does the cable car run?", "At eight."),)
 
@@ -39,8 +39,8 @@ def test_the_first_question_of_a_conversation_never_is_one(text: str) -> None:
 
 
 def test_a_demonstrative_that_names_what_it_means_points_at_nothing() -> None:
-    assert pointer("Can you summarise this Deep Impact mission?", "en") is None
-    found = pointer("Can you summarise this mission?", "en")
+    assert find_reference("Can you summarise this Deep Impact mission?", "en") is None
+    found = find_reference("Can you summarise this mission?", "en")
     assert found is not None
     assert found[0] == "this"
 

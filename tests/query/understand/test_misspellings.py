@@ -7,23 +7,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pincite.query.understand.spelling import Suspect, edits, meant, mended, suspects
+from pincite.query.understand.spelling import PossibleTypo, apply_corrections, best_correction, edits, possible_typos
 
 COMMON = {"with": 6e-3, "that": 8e-3, "vacation": 2e-5, "since": 5e-4, "science": 4e-5, "care": 5e-4, "cause": 1e-4}
 WORD = st.text("abcdeilnrst", min_size=4, max_size=9)
 
 
 def words_of(text: str) -> list[str]:
-    return [one.word for one in suspects(text)]
+    return [one.word for one in possible_typos(text)]
 
 
 def fix(word: str, *held: str, name: bool = False, language: str = "en") -> str | None:
-    return meant(Suspect(0, len(word), word, name), edits(word, language), frozenset(held), COMMON)
+    return best_correction(PossibleTypo(0, len(word), word, name), edits(word, language), frozenset(held), COMMON)
 
 
 def test_plain_words_are_looked_at_with_their_place() -> None:
     text = "How many vacaton days?"
-    assert [(text[one.start : one.end], one.word) for one in suspects(text)] == [
+    assert [(text[one.start : one.end], one.word) for one in possible_typos(text)] == [
         ("many", "many"), ("vacaton", "vacaton"), ("days", "days"),
     ]  # fmt: skip
 
@@ -55,7 +55,7 @@ def test_parts_of_a_hyphenated_word_stand_alone() -> None:
     ],
 )  # fmt: skip
 def test_a_capital_in_the_middle_of_a_sentence_makes_a_name(text: str, names: list[str]) -> None:
-    assert [one.word for one in suspects(text) if one.name] == names
+    assert [one.word for one in possible_typos(text) if one.name] == names
 
 
 @given(WORD, st.data())
@@ -108,7 +108,7 @@ def test_a_name_is_corrected_to_the_only_one_that_is_near() -> None:
 
 
 def corrected_words(text: str, **fixes: str) -> str:
-    return mended(text, {one: fixes[one.word] for one in suspects(text) if one.word in fixes})
+    return apply_corrections(text, {one: fixes[one.word] for one in possible_typos(text) if one.word in fixes})
 
 
 def test_the_rest_of_the_question_stays_as_it_was() -> None:
@@ -133,9 +133,9 @@ def test_no_correction_is_less_than_half_the_words_or_three_fifths_of_the_letter
     words: list[str], held: set[str], common: set[str]
 ) -> None:
     text = " ".join(words)
-    wrong = [one for one in suspects(text) if one.word not in held]
-    found = {one: meant(one, edits(one.word, "en"), held, dict.fromkeys(common, 1e-4)) for one in wrong}
-    after = mended(text, {one: word for one, word in found.items() if word})
+    wrong = [one for one in possible_typos(text) if one.word not in held]
+    found = {one: best_correction(one, edits(one.word, "en"), held, dict.fromkeys(common, 1e-4)) for one in wrong}
+    after = apply_corrections(text, {one: word for one, word in found.items() if word})
     kept = sum(old == new for old, new in zip(words, after.split(), strict=True))
     assert 2 * kept >= len(words)
     assert SequenceMatcher(None, text, after, autojunk=False).ratio() >= 0.6
