@@ -1,7 +1,7 @@
-"""More texts to search for than the one that was asked: its parts, other words, a supposed answer, the question behind it.
+"""Query expansion: parts of the question, variations, a hypothetical answer (HyDE), a step-back question.
 
-What a model writes is untrusted: it is cut into lines, cleaned and counted, and only ever searched for. Passages are
-judged by what was asked and by nothing else.
+The output of the model is untrusted: it is cut into lines, cleaned and limited, and used for nothing but searching.
+The relevance of a passage is measured against the question alone.
 """
 
 import re
@@ -17,12 +17,15 @@ from pincite.query.understand.decompose import parts_of
 from pincite.query.understand.understand import with_searches
 
 MAX_VARIATIONS = 3
+"""Variations of a question that are searched."""
 MIN_CONCRETE_WORDS = 5
-"""A question of fewer words that names nothing is abstract: a supposed answer finds more than it does itself."""
+"""A question of fewer words and without entities is abstract: a hypothetical answer finds more than the question."""
 STEP_BACK_BOUNDS = Bounds(seconds=20.0, tokens=80, characters=400)
 VARIATIONS_BOUNDS = Bounds(seconds=20.0, tokens=200, characters=1200)
 HYDE_BOUNDS = Bounds(seconds=20.0, tokens=200, characters=1500)
+"""Limits of the model calls for a step-back question, variations and a hypothetical answer."""
 MAX_QUERY_CHARS = 300
+"""Characters of a query written by the model; a longer line is dropped."""
 
 _LEAD = re.compile(
     r"^\W*(?:\d{1,2}\s*[.):]|[-*•–]|(?:more general question|general question|other words|question|passage|frage|variation)\s*\d*\s*:)\s*",
@@ -41,12 +44,12 @@ ExpansionCall = Callable[[Run, Plan], Awaitable[Sequence[str]]]
 
 
 def expands(plan: Plan, rag: Rag) -> bool:
-    """Whether there may be further queries."""
+    """Whether the strategy or the settings ask for further queries and `rag.max_queries` allows any."""
     return _queries_left(plan, rag) > 0 and (plan.strategy == "fusion" or bool(model_calls(plan, rag)))
 
 
 def model_calls(plan: Plan, rag: Rag) -> list[ExpansionCall]:
-    """The stages in which the model is asked for further queries."""
+    """The enabled stages in which the model writes further queries."""
     fusion = plan.strategy == "fusion"
     by_meaning = plan.strategy != "lexical_only" and _is_abstract(plan)
     enabled = {
@@ -72,17 +75,17 @@ def _queries_left(plan: Plan, rag: Rag) -> int:
 
 
 async def query_variations(run: Run, plan: Plan) -> Sequence[str]:
-    """The question in other words, by the model."""
+    """Variations of the question, written by the model."""
     return list(clean_lines(await _ask(run, plan, "expand/variations", VARIATIONS_BOUNDS)))[:MAX_VARIATIONS]
 
 
 async def step_back(run: Run, plan: Plan) -> Sequence[str]:
-    """The more general question, by the model."""
+    """A more general question, written by the model."""
     return list(clean_lines(await _ask(run, plan, "expand/step-back", STEP_BACK_BOUNDS)))[:1]
 
 
 async def hyde(run: Run, plan: Plan) -> Sequence[str]:
-    """What a passage that answers the question might say, by the model."""
+    """A hypothetical passage that answers the question, written by the model."""
     passage = " ".join((await _ask(run, plan, "expand/hyde", HYDE_BOUNDS)).split())
     return [] if _TALK.search(passage) or not passage else [_LEAD.sub("", passage)]
 
@@ -90,12 +93,12 @@ async def hyde(run: Run, plan: Plan) -> Sequence[str]:
 async def _ask(run: Run, plan: Plan, name: str, bounds: Bounds) -> str:
     prompt = render_prompt(name, plan.question, {"question": plan.text}, bounds, run=run)
     if prompt is None:
-        raise ProviderError("the question is too long for the model's window; it was done without")
+        raise ProviderError("the question is too long for the context window of the model; this step was left out")
     return await complete(prompt, bounds, run=run)
 
 
 def clean_lines(text: str) -> Iterator[str]:
-    """What a model wrote as lines that can be searched for: without numbers, bullets, quotes and talk."""
+    """The lines of a model's output as queries: without numbering, bullets, quotes and remarks about the task."""
     for line in text.splitlines():
         bare = " ".join(_LEAD.sub("", line).split()).strip("\"'„“”«»`* ")
         if 2 < len(bare) <= MAX_QUERY_CHARS and not _TALK.search(bare) and any(map(str.isalnum, bare)):
@@ -103,7 +106,7 @@ def clean_lines(text: str) -> Iterator[str]:
 
 
 def _new_queries(texts: Sequence[str], known: Sequence[str]) -> Iterator[str]:
-    """Each text once, and none that is searched for anyway."""
+    """The texts without duplicates and without queries that are searched already."""
     seen = {_normalise(text) for text in known}
     for text in texts:
         if _normalise(text) not in seen:

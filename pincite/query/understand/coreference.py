@@ -1,4 +1,4 @@
-"""A follow-up made whole without a model: what it points at is put in its place."""
+"""Coreference resolution by rules: a follow-up question becomes one that can be understood alone."""
 
 import re
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from pincite.query.understand.noun_phrases import Phrase, noun_phrases
 from pincite.text.terms import STOP_WORDS, question_language, terms
 
 MAX_PREVIOUS_CHARS = 200
-"""A question of so many characters is not carried on with all that was put beside it."""
+"""A previous question of this many characters or more is used without the topics that were appended to it."""
 
 _ARTICLE = {
     "er": "der", "sie": "die", "es": "das", "ihn": "den", "ihm": "dem", "ihnen": "den", "ihr": "der",
@@ -52,7 +52,7 @@ _OF = re.compile(r".* of (?:(the|my|our|your) )?(.*)")
 
 
 def make_standalone(text: str, conversation: Sequence[Exchange]) -> str:
-    """The question with what it points at in its place; as it is where nothing was found to put there."""
+    """The question with its references replaced by what they stand for; unchanged where no antecedent is found."""
     text = " ".join(text.split())
     language = question_language(text if terms(text, "en") else conversation[-1].standalone)
     before = " ".join(conversation[-1].standalone.split())
@@ -71,16 +71,16 @@ def make_standalone(text: str, conversation: Sequence[Exchange]) -> str:
     if found := find_reference(text, language):
         return _resolve_reference(text, found, conversation, language)
     topic = _antecedent("", conversation, language)
-    return _append_topic(text, topic.whole if topic else "")
+    return _append_topic(text, topic.definite if topic else "")
 
 
 def _strip_topics(before: str) -> str:
-    """A question without what was put beside it, so that questions do not grow from turn to turn."""
+    """A question without the topics appended in brackets, so that questions do not grow from turn to turn."""
     return _BESIDE.sub("", before).partition("? ")[0].strip() + ("?" if "? " in before else "")
 
 
 def _replace_part(before: str, part: str, language: str) -> str:
-    """The question before, asked about something else: `And in summer?`, `And the canteen?`"""
+    """The previous question with one part replaced: `And in summer?`, `And the canteen?`"""
     if preposition := _PREPOSITION.match(part):
         same = re.compile(rf"\b{preposition[1]}\s+\Z", re.IGNORECASE)
         for phrase in reversed(noun_phrases(before, language)):
@@ -98,46 +98,46 @@ def _replace_part(before: str, part: str, language: str) -> str:
 
 
 def _phrase_to_replace(part: str, phrases: Sequence[Phrase], language: str) -> Phrase | None:
-    """The phrase of the question before that another one most likely takes the place of."""
+    """The phrase of the previous question that `part` most likely replaces."""
     found = noun_phrases(part, language)
     determined = bool(found and found[0].determiner)
-    alike = [phrase for phrase in phrases if bool(phrase.determiner) == determined]
-    return alike[-1] if alike else phrases[-1] if phrases else None
+    candidates = [phrase for phrase in phrases if bool(phrase.determiner) == determined]
+    return candidates[-1] if candidates else phrases[-1] if phrases else None
 
 
 def _resolve_reference(text: str, found: re.Match[str], conversation: Sequence[Exchange], language: str) -> str:
-    """The text with the word that points back replaced by what it points at."""
+    """The text with a reference replaced by its antecedent."""
     word = found[0].split()[-1].lower()
     start, end = found.end() - len(word), found.end()
     noun = re.match(r"\s+([^\W\d_][\w-]*)", text[end:])
     named = noun and noun_phrases(noun[1], language)
-    if word in _WHOLE and not named:  # `Does that hold for guests?` points at all that was asked
+    if word in _WHOLE and not named:  # `Does that hold for guests?` refers to the whole previous question
         return _append_topic(text, _strip_topics(conversation[-1].standalone).rstrip("?!. "))
     topic = _antecedent(word, conversation, language)
     if topic is None:
         return text
     if noun and named and (word.startswith(("dies", "jene", "solch")) or word in ("this", "these", "those", "that")):
         if noun[1].lower() in topic.text.lower():  # `this mission`, and the mission was named
-            return f"{text[:start]}{topic.whole}{text[end + noun.end() :]}"
-        return _append_topic(text, topic.whole)
+            return f"{text[:start]}{topic.definite}{text[end + noun.end() :]}"
+        return _append_topic(text, topic.definite)
     if word in _PLACES or word.startswith(("letzter", "erster", "beide", "ders", "dies", "dass")):
-        return _append_topic(text, topic.whole)
+        return _append_topic(text, topic.definite)
     if language == "de":
         return _resolve_german(text, word, start, end, topic)
     if word in _POSSESSIVE and noun:
-        return f"{text[:start]}{_capitalize_at_start(topic.whole, start)}{_POSSESSIVE[word]}{text[end:]}"
-    return f"{text[:start]}{_capitalize_at_start(topic.whole, start)}{text[end:]}"
+        return f"{text[:start]}{_capitalize_at_start(topic.definite, start)}{_POSSESSIVE[word]}{text[end:]}"
+    return f"{text[:start]}{_capitalize_at_start(topic.definite, start)}{text[end:]}"
 
 
 def _resolve_german(text: str, word: str, start: int, end: int, topic: Phrase) -> str:
     if part := _WITH_PREPOSITION.fullmatch(word):
-        return f"{text[:start]}{_capitalize_at_start(part[1], start)} {topic.whole}{text[end:]}"
+        return f"{text[:start]}{_capitalize_at_start(part[1], start)} {topic.definite}{text[end:]}"
     if word in _ARTICLE and not (word == "ihr" and re.match(r"\s+[A-ZÄÖÜ]", text[end:])):
         new = f"{_ARTICLE[word]} {topic.text}" if topic.determiner else topic.text
         return f"{text[:start]}{_capitalize_at_start(new, start)}{text[end:]}"
     if word in ("das", "die", "der", "den", "dem"):
-        return f"{text[:start]}{_capitalize_at_start(topic.whole, start)}{text[end:]}"
-    return _append_topic(text, topic.whole)
+        return f"{text[:start]}{_capitalize_at_start(topic.definite, start)}{text[end:]}"
+    return _append_topic(text, topic.definite)
 
 
 def _capitalize_at_start(phrase: str, start: int) -> str:
@@ -145,7 +145,7 @@ def _capitalize_at_start(phrase: str, start: int) -> str:
 
 
 def _append_topic(text: str, topic: str) -> str:
-    """The text, and in brackets what it is about."""
+    """The text with its topic appended in brackets."""
     if not topic or topic.lower() in text.lower():
         return text
     bare = text.rstrip()
@@ -154,10 +154,13 @@ def _append_topic(text: str, topic: str) -> str:
 
 
 def _antecedent(word: str, conversation: Sequence[Exchange], language: str) -> Phrase | None:
-    """What a word points at: the nearest phrase that agrees with it, else the nearest; for a person a name in an answer."""
-    nearest: Phrase | None = None
+    """The antecedent of a word: the latest phrase that agrees with it, else the latest one; for a person, a name.
+
+    Names of persons are taken from the answers, all other phrases from the questions.
+    """
+    latest: Phrase | None = None
     for turn in reversed(conversation):
-        asks_who = word in _MAYBE_PERSONAL and nearest is None and _ASKS_WHO.match(turn.standalone)
+        asks_who = word in _MAYBE_PERSONAL and latest is None and _ASKS_WHO.match(turn.standalone)
         if (word in _PERSONAL or asks_who) and (name := _first_new_name(turn.answer, turn.standalone)):
             return Phrase(name, "", 0, 0, True)
         phrases = noun_phrases(turn.standalone, language)
@@ -167,19 +170,19 @@ def _antecedent(word: str, conversation: Sequence[Exchange], language: str) -> P
                 if word in ("it", "its")
                 else _most_prominent(word, fitting)
             )
-        nearest = nearest or (_most_prominent(word, phrases) if phrases else None)
-    return nearest
+        latest = latest or (_most_prominent(word, phrases) if phrases else None)
+    return latest
 
 
 def _name_after_of(phrase: Phrase) -> Phrase:
-    """`the rent of the Basel office`: what bears the name is what goes on being talked about."""
+    """The part after `of` where it holds the name: `the rent of the Basel office` → `the Basel office`."""
     if (parts := _OF.fullmatch(phrase.text)) and phrase.named and any(map(str.isupper, parts[2])):
         return replace(phrase, text=parts[2], determiner=parts[1] or "")
     return phrase
 
 
 def _first_new_name(answer: str, question: str) -> str:
-    """The first name of several words in an answer that the question does not hold."""
+    """The first name of several words in an answer that is not in the question; empty where there is none."""
     for match in _NAME.finditer(answer):
         words = match[0].split()
         while words and words[0].lower() in STOP_WORDS["en"] | STOP_WORDS["de"]:
@@ -190,7 +193,7 @@ def _first_new_name(answer: str, question: str) -> str:
 
 
 def _agreeing_phrases(word: str, phrases: Sequence[Phrase], language: str) -> list[Phrase]:
-    """The phrases that agree with a word in gender and number as far as one can see."""
+    """The phrases that agree with a word in gender and number, as far as their form shows it."""
     if language == "de" and word in _GENDER:
         return [phrase for phrase in phrases if set(_genders(phrase)) & set(_GENDER[word])]
     if word in ("they", "them", "their", "these", "those"):
@@ -201,13 +204,13 @@ def _agreeing_phrases(word: str, phrases: Sequence[Phrase], language: str) -> li
 
 
 def _most_prominent(word: str, phrases: Sequence[Phrase]) -> Phrase:
-    """The first name, else for a pronoun the first phrase with an article, else the first."""
+    """The first name; else, for a pronoun, the first phrase with an article; else the first phrase."""
     determined = (phrase for phrase in phrases if phrase.determiner and word)
     return next((phrase for phrase in phrases if phrase.named), next(determined, phrases[0]))
 
 
 def _genders(phrase: Phrase) -> tuple[str, ...]:
-    """German: what a phrase can be by its article; `der` is the feminine's only after a preposition or a noun."""
+    """German: the genders that the article of a phrase allows; `der` is feminine only after a preposition or a noun."""
     article, before = phrase.determiner.lower(), phrase.before
     if article in ("der", "einer", "dieser", "unserer", "meiner"):
         return (_FEMININE,) if before in _DATIVE else (_MASCULINE,)

@@ -1,4 +1,4 @@
-"""A question's own parts: what it asks one after the other, and each of the things it asks about at once."""
+"""Decompose a question into its parts: several questions in one, or one question about several entities."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -9,7 +9,7 @@ from pincite.query.understand.noun_phrases import noun_phrases
 from pincite.text.terms import question_language, terms
 
 MAX_PARTS = 3
-"""Parts that are searched for."""
+"""Parts of one question that are searched."""
 
 _ASKING = (
     r"(?:who|whom|whose|what|when|where|why|how|which|is|are|was|were|does|did|do|can|"
@@ -28,20 +28,20 @@ _POINTS = re.compile(
 )
 
 
-def parts_of(text: str, reading: QuestionAnalysis) -> tuple[str, ...]:
-    """The parts of a question, each to be searched by itself; none where it is one thing."""
-    text = " ".join(text.split())  # patterns of blanks take their time over many of them
+def parts_of(text: str, analysis: QuestionAnalysis) -> tuple[str, ...]:
+    """The parts of a question, each to be searched separately; empty where there are fewer than two."""
+    text = " ".join(text.split())  # the patterns are slow on long runs of white space
     language = question_language(text)
     asked = [part.strip(" ,;?") for part in _APART.split(text)]
     found = _with_subject([part for part in asked if terms(part, language)], language)
     if len(found) < 2:
-        found = list(_question_per_entity(text, _coordinated_entities(text, reading.entities)))
+        found = list(_question_per_entity(text, _coordinated_entities(text, analysis.entities)))
     distinct = tuple(dict.fromkeys(part for part in found if part != text.strip(" ,;?")))
     return distinct[:MAX_PARTS] if len(distinct) > 1 else ()
 
 
 def _with_subject(parts: Sequence[str], language: str) -> list[str]:
-    """Parts that point at the first with a pronoun also say what that is about."""
+    """The parts; one that refers to the first with a pronoun gets the subject of the first appended in brackets."""
     about = noun_phrases(parts[0], language) if parts else []
     lead = about[0].text if about else ""
     whole = [f"{part} ({lead})" if lead and _POINTS.search(part) else part for part in parts[1:]]
@@ -49,7 +49,7 @@ def _with_subject(parts: Sequence[str], language: str) -> list[str]:
 
 
 def _coordinated_entities(text: str, entities: Sequence[Entity]) -> list[Entity]:
-    """The entities that stand beside each other, as in `A and B` or `A, B or C`."""
+    """The entities that are joined, as in `A and B` or `A, B or C`."""
     places = [(text.find(entity.text), entity) for entity in entities if entity.kind in ("name", "quoted", "code")]
     places = sorted((place for place in places if place[0] >= 0), key=lambda place: place[0])
     found: list[Entity] = []
@@ -60,7 +60,7 @@ def _coordinated_entities(text: str, entities: Sequence[Entity]) -> list[Entity]
 
 
 def _question_per_entity(text: str, entities: Sequence[Entity]) -> Iterator[str]:
-    """The question about each of the entities alone."""
+    """The question once for each entity, without the other entities."""
     for entity in entities:
         alone = text
         for other in entities:
@@ -70,7 +70,7 @@ def _question_per_entity(text: str, entities: Sequence[Entity]) -> Iterator[str]
 
 
 def _remove_entity(text: str, name: str) -> str:
-    """A question without one of the things it asks about, and without what joined it to the next or the one before."""
+    """A question without one entity and without the conjunction that joined it to another."""
     for form in (
         rf"{_QUOTE}{name}{_QUOTE}\s*(?:,\s*)?(?:{_JOINT}\s+|(?<=,)\s*)",
         rf",?\s*(?:{_JOINT}\s+)?{_QUOTE}{name}{_QUOTE}",

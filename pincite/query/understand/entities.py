@@ -1,4 +1,4 @@
-"""What a question names outright (names, quotations, codes, dates, numbers), and whether it takes several steps."""
+"""The entities of a question (names, quotations, codes, dates, numbers), and whether it is a multi-hop question."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -7,7 +7,7 @@ from pincite.core.query.plan import Entity, EntityKind
 from pincite.text.terms import STOP_WORDS, question_language
 
 MAX_ENTITIES = 20
-"""Entities that are told of one question."""
+"""Entities that are kept of one question."""
 
 _MONTH = (
     r"(?:jan(?:uary|uar)?|feb(?:ruary|ruar)?|mar(?:ch)?|märz|apr(?:il)?|may|mai|june?|juni|july?|juli|aug(?:ust)?|"
@@ -27,10 +27,10 @@ _KINDS: Mapping[EntityKind, re.Pattern[str]] = {
     ),
     "number": re.compile(r"(?<![\w.,-])\d+(?:[.,]\d+)*\s?(?:%|€|\$|°C|°)?(?![\w.,]*\w)"),
 }  # fmt: skip
-"""In the order they are looked for; what one has taken is not another's."""
+"""The patterns in the order of the search; text that one pattern matched is not matched again."""
 
 _TELLING = re.compile(r"[\d_\"'„“»«`./-]")
-"""Without any of these there is nothing but names."""
+"""A text without any of these characters can only hold names."""
 
 _CAPITAL = re.compile(r"[^\W\d_a-zäöüß][\w'’&-]*(?:\.(?=[^\W\d_]))?[\w'’&-]*")
 _NAME_JOINS = r"(?:\s+(?:of|the|de|van|von|&|du|la|le)){0,2}\s+"
@@ -67,7 +67,7 @@ _STEPS = {
 
 
 def entities_in(text: str) -> tuple[Entity, ...]:
-    """The entities of a question in the order they stand, each once."""
+    """The entities of a question in their order, without duplicates."""
     found: dict[int, Entity] = {}
     left, plain = text, not _TELLING.search(text)
     for kind, pattern in () if plain else _KINDS.items():
@@ -81,7 +81,10 @@ def entities_in(text: str) -> tuple[Entity, ...]:
 
 
 def _names(text: str) -> Iterator[tuple[int, Entity]]:
-    """Words with a capital that nothing but a name explains: in German, where nouns have them, two in a row or mixed case."""
+    """Capitalised words that can only be names.
+
+    German capitalises all nouns: there, only two such words in a row or mixed case count.
+    """
     german = question_language(text) == "de"
     for match in _NAME.finditer(text):
         start, name = match.start(), match.group()
@@ -97,5 +100,5 @@ def _names(text: str) -> Iterator[tuple[int, Entity]]:
 
 
 def is_multi_hop(text: str) -> bool:
-    """Whether something has to be found before what is asked about it can be."""
+    """Whether the question asks about something that must be found first."""
     return bool(_STEPS[question_language(text)].search(text.lower()))

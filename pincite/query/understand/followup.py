@@ -1,4 +1,4 @@
-"""Which questions lean on what was said before: German and English."""
+"""Detect follow-up questions, which cannot be understood without the conversation; German and English."""
 
 import re
 from collections.abc import Sequence
@@ -9,11 +9,11 @@ from pincite.query.understand.noun_phrases import noun_phrases
 from pincite.text.terms import question_language, terms
 
 MAX_TERMS_BEFORE_PRONOUN = 3
-"""A pronoun with more words of meaning before it in the same text most likely stands for one of them."""
+"""A pronoun with more content words before it in its own text most likely refers to one of them."""
 MAX_FRAGMENT_TERMS = 2
-"""A text without a verb and with at most so many words of meaning goes on with what was said before."""
+"""A text without a verb and with at most this many content words is a follow-up."""
 MAX_VAGUE_TERMS = 1
-"""So does a whole question with so few of them: `What are the benefits?`"""
+"""A whole question with at most this many content words is a follow-up: `What are the benefits?`"""
 
 REFERS = {
     "en": re.compile(
@@ -86,27 +86,27 @@ _DEFINES = re.compile(r"\b(?:an?|eine?|ein)\s+\S++\W*+$|^\W*+(?:[\w']++\s++){1,2
 
 
 def is_follow_up(text: str, conversation: Sequence[Exchange]) -> bool:
-    """Whether a question leans on what was said before; the first of a conversation never does."""
+    """Whether a question depends on the conversation; the first question of a conversation never does."""
     return bool(conversation) and _depends_on_history(text)
 
 
 @lru_cache(maxsize=512)
 def _depends_on_history(text: str) -> bool:
-    """Whether a text does not stand alone; the turns of a conversation are looked at with each of its questions."""
+    """Whether a text cannot be understood alone; cached, since every question checks all turns again."""
     language = question_language(text)
     if LEADS.search(text) or BARE.match(text) or find_reference(text, language):
         return True
-    held = len(terms(text, language))
-    if held <= MAX_VAGUE_TERMS and FINITE[language].search(text):
+    term_count = len(terms(text, language))
+    if term_count <= MAX_VAGUE_TERMS and FINITE[language].search(text):
         return not _DEFINES.search(text)
-    return held <= MAX_FRAGMENT_TERMS and not FINITE[language].search(text)
+    return term_count <= MAX_FRAGMENT_TERMS and not FINITE[language].search(text)
 
 
 def find_reference(text: str, language: str) -> re.Match[str] | None:
-    """The word of a question that stands for something said before, where there is one."""
-    emptied = _EMPTY_IT[language].sub(lambda match: " " * len(match[0]), text)
-    for match in REFERS[language].finditer(emptied):
-        if _has_own_antecedent(emptied[: match.start()], language):
+    """The word of a question that refers to the conversation; None where there is none."""
+    masked = _EMPTY_IT[language].sub(lambda match: " " * len(match[0]), text)
+    for match in REFERS[language].finditer(masked):
+        if _has_own_antecedent(masked[: match.start()], language):
             return None
         if not (_DEMONSTRATIVE.fullmatch(match[0]) and _is_specific(text, match.end(), language)):
             return match
@@ -114,7 +114,7 @@ def find_reference(text: str, language: str) -> re.Match[str] | None:
 
 
 def _has_own_antecedent(before: str, language: str) -> bool:
-    """Whether a pronoun most likely stands for something in its own text: much came before it, or another clause."""
+    """Whether a pronoun most likely refers to its own text: many terms, or another clause, stand before it."""
     return len(terms(before, language)) > MAX_TERMS_BEFORE_PRONOUN or (
         any(mark in before for mark in ",;.?!") and bool(noun_phrases(before, language))
     )
@@ -124,6 +124,6 @@ _DEMONSTRATIVE = re.compile(r"this|these|those|dies\w*|jene\w*", re.IGNORECASE)
 
 
 def _is_specific(text: str, end: int, language: str) -> bool:
-    """`this Deep Impact mission` says itself which one it means, `this mission` does not."""
+    """Whether the phrase after a demonstrative is specific: `this Deep Impact mission` is, `this mission` is not."""
     start = end + len(text[end:]) - len(text[end:].lstrip())
     return any(phrase.start == start and " " in phrase.text for phrase in noun_phrases(text, language))

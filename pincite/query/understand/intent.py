@@ -1,4 +1,4 @@
-"""What a question wants, by its words: the kind of answer, and the type of question. German and English."""
+"""The intent and the type of a question, classified by weighted patterns; German and English."""
 
 import math
 import re
@@ -10,9 +10,9 @@ from pincite.query.understand.entities import entities_in, is_multi_hop
 
 T = TypeVar("T", bound=str)
 MAX_ANALYSED_CHARS = 1000
-"""Characters of a question that are read: what it wants is said early or never."""
+"""Characters of a question that are analysed; the intent is in the first words."""
 DEFAULT_KIND_WEIGHT = 0.3
-"""How likely it is a plain fact that is asked for, before any word speaks for or against it."""
+"""Weight of no pattern matching; without a match the default kind has the confidence 1 minus this."""
 
 _COMPARED = (
     (0.9, r"\b(compar(e|es|ed|ison|isons|ing)\b|differen(ce|ces)\b|differs?\b|differently\b|versus\b|vs\b\.?|pros and cons|"
@@ -48,7 +48,7 @@ _INTENTS: Mapping[Intent, tuple[tuple[float, str], ...]] = {
               r"^\W*wie (funktionier\w*|wirk\w*|beeinfluss\w*|entsteh\w*|kam es)\b"),
     ),
 }  # fmt: skip
-"""How strongly words speak for an intent; what is said by several patterns adds up."""
+"""How strongly words speak for an intent; what is lowered by several patterns adds up."""
 
 _TYPES: Mapping[QuestionType, tuple[tuple[float, str], ...]] = {
     "comparative": _COMPARED,
@@ -109,24 +109,26 @@ _INTENT_SIGNS, _TYPE_SIGNS = _compile(_INTENTS), _compile(_TYPES)
 
 
 def analyse_question(text: str) -> QuestionAnalysis:
-    """Everything a question says about itself."""
+    """Analyse a question: intent, type, entities, whether it is multi-hop, result levels, retrieval hints."""
     text = text[:MAX_ANALYSED_CHARS]
-    said = text.lower()
-    intent, sure = _most_likely(said, _INTENT_SIGNS, "FACTUAL")
-    kind, certain = _most_likely(said, _TYPE_SIGNS, "factual")
+    lowered = text.lower()
+    intent, intent_confidence = _most_likely(lowered, _INTENT_SIGNS, "FACTUAL")
+    kind, type_confidence = _most_likely(lowered, _TYPE_SIGNS, "factual")
     levels = _SUMMARY_LEVELS if intent == "SUMMARY" else _LEVELS[kind]
-    return QuestionAnalysis(intent, sure, kind, certain, entities_in(text), is_multi_hop(text), levels, _HINTS[intent])
+    return QuestionAnalysis(
+        intent, intent_confidence, kind, type_confidence, entities_in(text), is_multi_hop(text), levels, _HINTS[intent]
+    )
 
 
-def _most_likely(text: str, signs: Mapping[T, _WeightedPatterns], plain: T) -> tuple[T, float]:
-    """The one most spoken for, and its part of all that was said; where two say the same, the first of the table."""
+def _most_likely(text: str, signs: Mapping[T, _WeightedPatterns], default: T) -> tuple[T, float]:
+    """The kind with the strongest patterns, and its share of all strengths; of two equal ones, the first in the table."""
     strengths = {name: strength for name, one in signs.items() if (strength := _strength(text, one))}
     if not strengths:
-        return plain, 1 - DEFAULT_KIND_WEIGHT
+        return default, 1 - DEFAULT_KIND_WEIGHT
     best = max(strengths, key=lambda name: strengths[name])
     return best, round(strengths[best] / (sum(strengths.values()) + DEFAULT_KIND_WEIGHT), 2)
 
 
 def _strength(text: str, signs: _WeightedPatterns) -> float:
-    """How strongly a question's words speak for something: what several say adds up, and is never certain."""
+    """The combined strength of the patterns that match, always below 1."""
     return 1 - math.prod(1 - weight for weight, pattern in signs if pattern.search(text))

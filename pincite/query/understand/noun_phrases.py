@@ -1,4 +1,4 @@
-"""The things a question is about: its noun phrases, by small words and capital letters, German and English."""
+"""The noun phrases of a question, phrases by function words and capital letters; German and English."""
 
 import re
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ _NO_NOUNS = {
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """A noun phrase: as written, the determiner it has, the word before that, and where it stands."""
+    """A noun phrase as written, its determiner, its offsets, whether it is a name, and the word before it."""
 
     text: str
     determiner: str
@@ -51,8 +51,8 @@ class Phrase:
     before: str = ""
 
     @property
-    def whole(self) -> str:
-        """The phrase as it can stand in another question."""
+    def definite(self) -> str:
+        """The phrase with a definite article, as it can stand in another question."""
         lead = self.determiner.lower()
         return f"{_DEFINITE.get(lead, lead)} {self.text}" if lead else self.text
 
@@ -65,19 +65,19 @@ _DEFINITE = {
 
 
 def noun_phrases(text: str, language: str) -> list[Phrase]:
-    """The noun phrases of a question in order."""
+    """The noun phrases of a question, in their order."""
     tokens = [(match.group(), match.start(), match.end()) for match in _TOKEN.finditer(text)]
-    kinds = [_is_noun(word, number, tokens, language) for number, (word, _, _) in enumerate(tokens)]
-    found: list[Phrase] = []
+    is_noun = [_is_noun(word, number, tokens, language) for number, (word, _, _) in enumerate(tokens)]
+    phrases: list[Phrase] = []
     number = 0
     while number < len(tokens):
-        if not kinds[number]:
+        if not is_noun[number]:
             number += 1
             continue
-        last = _phrase_end(number, tokens, kinds, language)
-        found.append(_phrase(text, tokens, number, last, language))
+        last = _phrase_end(number, tokens, is_noun, language)
+        phrases.append(_phrase(text, tokens, number, last, language))
         number = last + 1
-    return found
+    return phrases
 
 
 def _is_noun(word: str, number: int, tokens: list[tuple[str, int, int]], language: str) -> bool:
@@ -110,12 +110,12 @@ _OPENERS = STOP_WORDS["de"] | frozenset(
 """German words that open a sentence with a capital and are no nouns."""
 
 
-def _phrase_end(first: int, tokens: list[tuple[str, int, int]], kinds: list[bool], language: str) -> int:
-    """The last token of the phrase that begins at `first`: nouns in a row, or joined by `of`."""
+def _phrase_end(first: int, tokens: list[tuple[str, int, int]], is_noun: list[bool], language: str) -> int:
+    """The index of the last token of the phrase that begins at `first`: adjacent nouns, or nouns joined by `of`."""
     last = first
     while last + 1 < len(tokens):
         word = tokens[last + 1][0].lower()
-        if kinds[last + 1]:
+        if is_noun[last + 1]:
             last += 1
             continue
         step = last + 2
@@ -123,14 +123,14 @@ def _phrase_end(first: int, tokens: list[tuple[str, int, int]], kinds: list[bool
             break
         if step < len(tokens) and tokens[step][0].lower() in _DETERMINERS[language]:
             step += 1
-        if step >= len(tokens) or not kinds[step]:
+        if step >= len(tokens) or not is_noun[step]:
             break
         last = step
     return last
 
 
 def _phrase(text: str, tokens: list[tuple[str, int, int]], first: int, last: int, language: str) -> Phrase:
-    """With its determiner, and in German with the adjective between them."""
+    """The phrase from token `first` to `last` with its determiner; in German, with the adjective between them."""
     lead = [token[0].lower() for token in tokens[max(0, first - 3) : first]]
     start, determiner = tokens[first][1], ""
     if lead and lead[-1] in _DETERMINERS[language]:

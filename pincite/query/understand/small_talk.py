@@ -1,4 +1,4 @@
-"""What is said to a colleague rather than asked of documents: greetings, thanks, talk about the conversation itself."""
+"""Detect small talk, which needs no retrieval: greetings, thanks, remarks about the conversation itself."""
 
 import re
 
@@ -32,17 +32,17 @@ _GERMAN = frozenset(
     "wiedersehen bald später prima toll genau klar verstanden ja nein gut gemacht".split()
 )
 MAX_SMALL_TALK_CHARS = 120
-"""Characters; whoever writes more wants to know something."""
+"""Longer messages, in characters, are never small talk."""
 
 
 def is_small_talk(text: str) -> bool:
-    """Whether no document is meant: the whole text is a greeting, thanks, or about the conversation itself."""
-    said = " ".join(text.split())
-    return 0 < len(said) <= MAX_SMALL_TALK_CHARS and all(
-        _TALK.match(part) for part in re.split(r"(?<=[.!?])\s+", said) if part
+    """Whether the whole text is a greeting, thanks or a remark about the conversation itself."""
+    line = " ".join(text.split())
+    return 0 < len(line) <= MAX_SMALL_TALK_CHARS and all(
+        _TALK.match(part) for part in re.split(r"(?<=[.!?])\s+", line) if part
     )
 
 
 def talk_language(text: str) -> str:
-    """German or English; what is said in passing has few of the small words that tell questions apart."""
+    """The language of small talk, `de` or `en`; it has too few stop words for `question_language`."""
     return "de" if set(words(text)) & _GERMAN else question_language(text)

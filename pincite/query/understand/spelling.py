@@ -1,4 +1,4 @@
-"""Misspelt words are corrected: to words of the documents the asker may see, or to plain ones."""
+"""Correct misspelt words of a question: to words of the documents that the caller may read, or to common words."""
 
 import asyncio
 import math
@@ -14,28 +14,29 @@ from pincite.text.terms import LONGEST, SHORTEST, STOP_WORDS, question_language
 
 LETTERS = {"en": "abcdefghijklmnopqrstuvwxyz", "de": "abcdefghijklmnopqrstuvwxyzäöüß"}
 DOCUMENT_WORD_FREQUENCY = 1e-5
-"""What a word of the documents counts, however common it is there: as a word that is every hundred thousandth one said."""
+"""Frequency assumed for every word of the documents: one word in a hundred thousand."""
 SWAPPED_LETTERS_LN, MISSING_LETTER_LN, FIRST_LETTER_LN = 3.0, 2.0, -2.0
-"""Against a letter that is wrong or too much: how much likelier (ln) two are swapped or one is missing, and how much
-less likely it is the first one. Chosen on every other misspelling of docs/evaluation.md; those around do as well."""
+"""Log-likelihood (ln) of a slip, relative to a wrong or superfluous letter: swapped letters, a missing letter, and any
+slip in the first letter. Chosen on every other misspelling of docs/evaluation.md; nearby values do as well."""
 MIN_NAME_CHARS = 5
+"""Letters of a name that may be corrected."""
 ENDING_CHARS = 2
-"""Letters in which words of their own differ: tocopheryl, tocopherol."""
+"""Last letters in which different words often differ: tocopheryl, tocopherol."""
 MIN_UNCHANGED_SHARE = 0.5
-"""A question that shares fewer words with its correction was not misspelt: it is in another language, or no words at all."""
+"""Share of words that a correction must leave unchanged; below, the text is in another language or not language."""
 
 _PART = re.compile(r"\S+")
 _CODE = re.compile(r"\w[@/\\_=<>{}|~^*+]|[@/\\_=<>{}|~^*+$#%&]\w|\w[.:]\w|^\W*--?\w|\w\(")
-"""What makes a part of a question an address, a path, an option or a piece of code."""
+"""Matches a token that is a URL, a path, an option or code."""
 _QUOTED = re.compile(r"""["„“”«»`][^"„“”«»`]*["„“”«»`]|(?<!\w)['‚‘][^'‚‘’]*['’](?!\w)""")
 _WORD = re.compile(r"\w+")
 _WHOLE = re.compile(r"(?<!\w['’])\b\w+\b(?!['’]\w)")
-"""A word that no apostrophe joins to more: a form such as `doesn't` is in no list of words."""
+"""A word without an apostrophe: forms such as `doesn't` are in no dictionary."""
 
 
 @dataclass(frozen=True, slots=True)
 class PossibleTypo:
-    """A plain word and where it stands; a `name` is written like one, in the middle of a sentence."""
+    """A word that may be misspelt, with its offsets; `name` says that it is capitalised inside a sentence."""
 
     start: int
     end: int
@@ -44,7 +45,7 @@ class PossibleTypo:
 
 
 def possible_typos(text: str) -> list[PossibleTypo]:
-    """The words that may be misspelt: plain ones of some length; never figures, codes, acronyms, or what is quoted."""
+    """The words of a text that may be misspelt; never numbers, codes, acronyms or quotations."""
     quoted = [match.span() for match in _QUOTED.finditer(text)]
     found = []
     for part in _PART.finditer(text):
@@ -58,7 +59,7 @@ def possible_typos(text: str) -> list[PossibleTypo]:
 
 
 def _is_checkable(token: str) -> bool:
-    """Letters that know upper and lower case, the first at most being upper; no small word that is indexed nowhere."""
+    """Whether a token is a word of indexed length, no stop word, with only its first letter possibly a capital."""
     return (
         SHORTEST <= len(token) <= LONGEST
         and not any(token.lower() in stop for stop in STOP_WORDS.values())
@@ -68,7 +69,7 @@ def _is_checkable(token: str) -> bool:
 
 
 def _has_unusual_characters(part: str) -> bool:
-    """Whether it is put together from more than letters, such as accents of their own or hyphens nobody sees."""
+    """Whether a token holds invisible characters or characters that are not normalised, such as combining accents."""
     return not part.isascii() and not (part.isprintable() and is_normalized("NFKC", part))
 
 
@@ -78,13 +79,13 @@ def _is_name(text: str, start: int) -> bool:
 
 
 def edits(word: str, language: str) -> dict[str, float]:
-    """Every word that is one slip away, and how likely that slip is (ln): letters swapped, missing, wrong or too many."""
-    made: dict[str, float] = {}
+    """Every string one slip away from a word, with the log-likelihood of the slip."""
+    candidates: dict[str, float] = {}
     for at in range(len(word) + 1):
         for changed, weight in _edits_at(word[:at], word[at:], LETTERS[language]):
-            made[changed] = max(weight, made.get(changed, weight))
-    made.pop(word, None)
-    return made
+            candidates[changed] = max(weight, candidates.get(changed, weight))
+    candidates.pop(word, None)
+    return candidates
 
 
 def _edits_at(head: str, tail: str, letters: str) -> Iterator[tuple[str, float]]:
@@ -98,82 +99,87 @@ def _edits_at(head: str, tail: str, letters: str) -> Iterator[tuple[str, float]]
 
 
 def best_correction(
-    suspect: PossibleTypo, near: Mapping[str, float], held: Collection[str], common: Mapping[str, float]
+    typo: PossibleTypo, near: Mapping[str, float], held: Collection[str], common: Mapping[str, float]
 ) -> str | None:
-    """The word that was most likely meant, of those near that documents hold or are in common use; None on any doubt."""
-    there = {word for word in near if word in held}
-    likely = there if suspect.name else there.union(word for word in near if word in common)
-    if not likely or (suspect.name and len(suspect.word) < MIN_NAME_CHARS):
+    """The most likely correction among document words and common words; None in doubt.
+
+    `near` are the candidates with the log-likelihood of their slip, `held` those in documents, and `common` the
+    frequencies of common words.
+    """
+    in_documents = {word for word in near if word in held}
+    likely = in_documents if typo.name else in_documents.union(word for word in near if word in common)
+    if not likely or (typo.name and len(typo.word) < MIN_NAME_CHARS):
         return None
 
     def score(word: str) -> tuple[float, str]:
         return math.log((DOCUMENT_WORD_FREQUENCY if word in held else 0.0) + common.get(word, 0.0)) + near[word], word
 
     best = max(likely, key=score)
-    rare = suspect.name or best not in common  # what was written may then be as good a word: a form of it, or another
-    return None if rare and (len(likely) > 1 or _differs_at_word_edge(suspect.word, best, near[best])) else best
+    rare = typo.name or best not in common  # the word as written may then be another form, or another word
+    return None if rare and (len(likely) > 1 or _differs_at_word_edge(typo.word, best, near[best])) else best
 
 
 def _differs_at_word_edge(written: str, best: str, weight: float) -> bool:
-    """Whether a letter is wrong, or too much, where words of their own and forms of a word differ."""
+    """Whether a wrong or superfluous letter stands where different words and word forms differ: at the start or end."""
     return weight <= 0 and (written[0] != best[0] or written[-ENDING_CHARS:] != best[-ENDING_CHARS:])
 
 
-def apply_corrections(text: str, fixes: Mapping[PossibleTypo, str]) -> str:
-    """The text with these words in place of what was written, each with a capital where that had one.
+def apply_corrections(text: str, corrections: Mapping[PossibleTypo, str]) -> str:
+    """The text with the corrections applied; capitals are kept.
 
-    A question that would lose more than half of its words stays as it is. One slip in a word of four letters or more
-    leaves three quarters of it, so that no correction is ever less than 60 % like what was asked.
+    A question that would lose more than half of its words stays unchanged. One slip in a word of four letters or more
+    leaves three quarters of it, so that a correction is never less than 60 % similar to the question.
     """
-    if len(fixes) > (1 - MIN_UNCHANGED_SHARE) * len(_WORD.findall(text)):
+    if len(corrections) > (1 - MIN_UNCHANGED_SHARE) * len(_WORD.findall(text)):
         return text
-    for suspect in sorted(fixes, key=lambda one: -one.start):
-        word = fixes[suspect]
-        word = word.capitalize() if text[suspect.start].isupper() else word
-        text = text[: suspect.start] + word + text[suspect.end :]
+    for typo in sorted(corrections, key=lambda one: -one.start):
+        word = corrections[typo]
+        word = word.capitalize() if text[typo.start].isupper() else word
+        text = text[: typo.start] + word + text[typo.end :]
     return text
 
 
 MAX_UNKNOWN_WORDS = 8
-"""Where more words than these are unknown to everything, it is not their spelling."""
+"""A question with more unknown words than this is not corrected: misspelling is not the reason."""
 
 
 async def spelling_correction(run: Run, question: Question) -> Question:
-    """The question with what it was meant to say, where a word of it is in no document and no dictionary.
+    """The question with words corrected that are in no document and no dictionary.
 
-    Several texts to be searched together are a program's, not somebody's typing: they are searched as they are.
+    Several queries in one request come from a program and are not corrected.
     """
     vocabulary = run.kit.vocabulary
     if not run.settings.spelling.enabled or vocabulary is None or question.many or question.also:
         return question
     text = question.meant
-    looked_at = possible_typos(text)
-    held = await vocabulary.held({one.word for one in looked_at}, scope=run.scope)
-    unknown = [one for one in looked_at if one.word not in held]
-    fixes = await _find_corrections(run, question, unknown) if unknown else {}
-    fixed = apply_corrections(text, fixes)
-    run.observe(words=len(looked_at), unknown=len(unknown), corrected=len(fixes) if fixed != text else 0)
-    if fixed == text:
+    checked = possible_typos(text)
+    held = await vocabulary.held({one.word for one in checked}, scope=run.scope)
+    unknown = [one for one in checked if one.word not in held]
+    corrections = await _find_corrections(run, question, unknown) if unknown else {}
+    corrected_text = apply_corrections(text, corrections)
+    run.observe(words=len(checked), unknown=len(unknown), corrected=len(corrections) if corrected_text != text else 0)
+    if corrected_text == text:
         return question
-    other_name = question.standalone is None and any(one.name for one in fixes)  # it may be one: both are searched
-    return replace(question, corrected=fixed, guessed=question.guessed or other_name)
+    # A name as written may be right: then both texts are searched.
+    other_name = question.standalone is None and any(one.name for one in corrections)
+    return replace(question, corrected=corrected_text, guessed=question.guessed or other_name)
 
 
 async def _find_corrections(run: Run, question: Question, unknown: Sequence[PossibleTypo]) -> dict[PossibleTypo, str]:
-    """What was meant by those of the unknown words that no dictionary knows either."""
+    """The corrections of the unknown words that are in no dictionary either."""
     language = question_language(question.meant)
     own = await asyncio.to_thread(dictionary, language)
     wrong = [one for one in unknown if one.word not in own]
     if not wrong or len({one.word for one in wrong}) > MAX_UNKNOWN_WORDS:
         return {}
-    made = {one.word: edits(one.word, language) for one in wrong}
+    candidates = {one.word: edits(one.word, language) for one in wrong}
     vocabulary = run.kit.vocabulary
     assert vocabulary is not None
     near = await vocabulary.among(
-        {word for each in made.values() for word in each}, scope=run.scope, filters=question.filters
+        {word for each in candidates.values() for word in each}, scope=run.scope, filters=question.filters
     )
-    found = {one: word for one in wrong if (word := best_correction(one, made[one.word], near, own.common))}
-    for other in LANGUAGES:  # a short question may be in another than it seems; few come so far that this must be read
+    found = {one: word for one in wrong if (word := best_correction(one, candidates[one.word], near, own.common))}
+    for other in LANGUAGES:  # the language of a short question may be wrong; rarely reached
         known = await asyncio.to_thread(dictionary, other) if found else ()
         found = {one: word for one, word in found.items() if one.word not in known}
     return found

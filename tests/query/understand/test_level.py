@@ -9,29 +9,29 @@ FACT, REASON = analyse_question("Who was Ada Byron?"), analyse_question("Why did
 
 
 def test_it_says_who_named_the_level_and_what_that_switches_on() -> None:
-    plain = summarize_level(Question("q"), load_settings(env={}), FACT, looks=True)
-    assert (plain.decides, plain.told(FACT)) == (
+    plain = summarize_level(Question("q"), load_settings(env={}), FACT, retrieval=True)
+    assert (plain.is_chosen, plain.to_text(FACT)) == (
         False,
         "level standard: the settings as they are; verification by rules",
     )
-    asked = summarize_level(Question("q", intelligence_level="standard"), load_settings(env={}), FACT, looks=True)
-    assert (asked.decides, asked.because) == (True, "the request says so")
+    asked = summarize_level(Question("q", intelligence_level="standard"), load_settings(env={}), FACT, retrieval=True)
+    assert (asked.is_chosen, asked.reason) == (True, "the request says so")
     values = {"answers.level": "maximum", "rag.second_look": True, "answers.ensemble_voting": True, "answers.drafts": 5}
-    configured = summarize_level(Question("q"), load_settings(values, env={}), FACT, looks=True)
-    assert configured.told(FACT) == (
-        "level maximum: answers.level says so; verification by rules, a second look, 5 drafts that vote"
+    configured = summarize_level(Question("q"), load_settings(values, env={}), FACT, retrieval=True)
+    assert configured.to_text(FACT) == (
+        "level maximum: answers.level says so; verification by rules, second pass, 5 drafts that vote"
     )
 
 
 def test_what_would_serve_the_question_is_named_unless_it_is_done() -> None:
     off, on = (load_settings({"answers.chain_of_thought": how}, env={}) for how in ("off", "on"))
-    assert "would be served by chain of thought, a graph" in summarize_level(
-        Question("q"), off, REASON, looks=True
-    ).told(REASON)
+    assert "would benefit from chain of thought, a graph" in summarize_level(
+        Question("q"), off, REASON, retrieval=True
+    ).to_text(REASON)
     assert (
-        summarize_level(Question("q"), on, REASON, looks=True)
-        .told(REASON)
-        .endswith("chain of thought; would be served by a graph")
+        summarize_level(Question("q"), on, REASON, retrieval=True)
+        .to_text(REASON)
+        .endswith("chain of thought; would benefit from a graph")
     )
 
 
@@ -44,8 +44,8 @@ def test_reasoning_step_by_step_can_be_left_to_the_kind_of_question() -> None:
 def test_only_what_is_done_is_said_to_be() -> None:
     values = {"answers.level": "maximum", "answers.ensemble_voting": True, "rag.verification_by": "model"}
     settings = load_settings(values, env={})
-    assert summarize_level(Question("hello"), settings, FACT, looks=False).done == ()
-    steps = summarize_level(Question("q", mode="agent"), settings, FACT, looks=True)
-    assert steps.done == ("verification by rules",)
+    assert summarize_level(Question("hello"), settings, FACT, retrieval=False).features == ()
+    steps = summarize_level(Question("q", mode="agent"), settings, FACT, retrieval=True)
+    assert steps.features == ("verification by rules",)
     assert steps.left_out == ("verification by the model", "3 drafts that vote")
-    assert summarize_level(Question("q", mode="agent"), load_settings(env={}), FACT, looks=True).left_out == ()
+    assert summarize_level(Question("q", mode="agent"), load_settings(env={}), FACT, retrieval=True).left_out == ()

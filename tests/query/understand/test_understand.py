@@ -69,7 +69,7 @@ def test_the_plan_says_why_it_is_as_it_is(make_run: Callable[..., Run]) -> None:
     assert strategy == "strategy fusion: it has several parts"
     assert passages == "20 passages, spread over documents"
     assert level == (
-        "level standard: the settings as they are; verification by rules; would be served by chain of thought, a graph"
+        "level standard: the settings as they are; verification by rules; would benefit from chain of thought, a graph"
     )
     told = run.spans[0].attributes
     assert (told["intent"], told["question_type"], told["strategy"]) == ("COMPARISON", "comparative", "fusion")

@@ -98,7 +98,7 @@ def test_where_nothing_can_be_read_the_answer_knows_nothing_of_it_and_says_why(
 ) -> None:
     result, _ = ask(make_run, Calling(SEEN), eyes)
     assert {note.stage for note in result.degraded} == {"picture_reading"}
-    assert any("knows nothing of them" in note.reason for note in result.degraded)
+    assert any("does not use them" in note.reason for note in result.degraded)
 
 
 @pytest.mark.parametrize(("mode", "pictures"), [("vision", ()), ("chat", (Picture("image/png", b""),)), ("agent", (Picture("image/png", b""),))])  # fmt: skip
