@@ -24,10 +24,10 @@ async def list_prompts(door: CommandContext) -> None:
 
     found = [template(name, door.settings.data) for name in REQUIRED_PLACEHOLDERS]
     if door.json:
-        print_json({"items": [{"name": one.name, "own": one.own} for one in found], "next_cursor": None})
+        print_json({"items": [{"name": one.name, "own": one.custom} for one in found], "next_cursor": None})
         return
     for one in found:
-        print_plain(f"{one.name:20} {'your own' if one.own else 'shipped'}")
+        print_plain(f"{one.name:20} {'your own' if one.custom else 'shipped'}")
 
 
 async def show(door: CommandContext, name: NameArgument) -> None:
@@ -36,6 +36,6 @@ async def show(door: CommandContext, name: NameArgument) -> None:
 
     found = template(name, door.settings.data)
     if door.json:
-        print_json({"name": found.name, "own": found.own, "text": found.text})
+        print_json({"name": found.name, "own": found.custom, "text": found.text})
     else:
         print_plain(clean(found.text))

@@ -206,7 +206,7 @@ async def tool_call(run: Run, state: AgentState, call: ToolCall, backend: ToolBa
         numbers = known
     said = _result_line(result, numbers, state.scratchpad)
     state.transcript.answer(call, f"{said}\n{shown}" if shown else said)
-    policy = LinkPolicy.around([*state.transcript.given, *(hit.chunk.text for hit in state.scratchpad.hits)])
+    policy = LinkPolicy.allowing([*state.transcript.given, *(hit.chunk.text for hit in state.scratchpad.hits)])
     step = Step(
         len(state.scratchpad.steps) + 1, call.name[:40], {name: _shorten_argument(value, policy) for name, value in (result.arguments or {}).items()},
         sanitize(visible(said), policy)[:500], numbers, result.failed,

@@ -1,4 +1,4 @@
-"""What an answer claims: stretches that say something, each with the citation marks that vouch for it."""
+"""Split an answer into claims, each with the citation marks that belong to it."""
 
 import re
 from bisect import bisect_right
@@ -9,7 +9,7 @@ from pincite.text.sentences import Span, sentences, trim
 from pincite.text.terms import question_language, terms
 
 MIN_CLAIM_TERMS = 2
-"""Words of meaning that make a stretch between two marks a claim of its own."""
+"""Content words that make the text after the last mark a claim of its own."""
 
 _INTRODUCES = frozenset(
     "yes ja nein accord sourc say state note report see cf laut quell gemass zufolg steht sagt heisst siehe vgl nach per document dokument".split()
@@ -23,13 +23,13 @@ _REFUSES = re.compile(
     re.IGNORECASE,
 )
 _WORD_JOINER = "\u2060"
-"""Neither a blank nor a letter."""
+"""Replaces marks at the start of a line: neither white space nor a letter."""
 _LEAD_IN = re.compile(r":[*_\s]*$")
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A stretch of the answer, the number of its sentence, and the numbers of the marks that stand for it."""
+    """A part of the answer, the number of its sentence, and the numbers of its citation marks."""
 
     start: int
     end: int
@@ -39,40 +39,40 @@ class Claim:
 
 
 def claims_of(text: str, marks: Sequence[Span]) -> tuple[list[Span], list[Claim]]:
-    """The sentences of an answer that claim something, and their claims; `marks` are where its citations stand."""
+    """The sentences of an answer that assert something, and their claims; `marks` are the spans of its citation marks."""
     blank = _blank_marks(text, marks)
     spans = sentences(blank)
-    owner = [_sentence_of(mark, blank, spans) for mark in marks]
-    kept: list[Span] = []
+    sentence_of_mark = [_sentence_of(mark, blank, spans) for mark in marks]
+    asserting: list[Span] = []
     found: list[Claim] = []
     for number, (start, end) in enumerate(spans):
-        own = [mark for mark, sentence in enumerate(owner) if sentence == number]
+        own = [mark for mark, sentence in enumerate(sentence_of_mark) if sentence == number]
         if not own and not _asserts(blank[start:end]):
             continue
         found += [
-            Claim(a, b, _to_line(blank[a:b]), len(kept), vouching)
-            for a, b, vouching in _split_by_marks(blank, (start, end), own, marks)
+            Claim(a, b, _to_line(blank[a:b]), len(asserting), own_marks)
+            for a, b, own_marks in _split_by_marks(blank, (start, end), own, marks)
         ]
-        kept.append((start, end))
-    return kept, found
+        asserting.append((start, end))
+    return asserting, found
 
 
 def _blank_marks(text: str, marks: Sequence[Span]) -> str:
-    """The text with its marks blanked; at the start of a line blanks would make code of it."""
+    """The text with its marks blanked; at the start of a line, spaces would turn it into a code block."""
     blank = list(text)
     for start, end in marks:
-        begins = not text[text.rfind("\n", 0, start) + 1 : start].strip()
-        blank[start:end] = (_WORD_JOINER if begins else " ") * (end - start)
+        at_line_start = not text[text.rfind("\n", 0, start) + 1 : start].strip()
+        blank[start:end] = (_WORD_JOINER if at_line_start else " ") * (end - start)
     return "".join(blank)
 
 
 def _sentence_of(mark: Span, blank: str, spans: Sequence[Span]) -> int:
-    """The sentence a mark stands in or after; one that begins a line belongs to what follows there."""
+    """The number of the sentence that a mark is in or after; a mark at the start of a line belongs to the next sentence."""
     before = max(0, bisect_right([start for start, _ in spans], mark[0]) - 1)
-    begins = not any(char.isalnum() for char in blank[blank.rfind("\n", 0, mark[0]) + 1 : mark[0]])
+    at_line_start = not any(char.isalnum() for char in blank[blank.rfind("\n", 0, mark[0]) + 1 : mark[0]])
     following = before + 1
     if (
-        begins
+        at_line_start
         and following < len(spans)
         and spans[before][1] <= mark[0]
         and "\n" not in blank[mark[1] : spans[following][0]]
@@ -82,42 +82,42 @@ def _sentence_of(mark: Span, blank: str, spans: Sequence[Span]) -> int:
 
 
 def _asserts(sentence: str) -> bool:
-    """Whether a sentence says something that a source could bear out: no question, no lead-in, no refusal."""
+    """Whether a sentence asserts something that a source can support: no question, no lead-in, no refusal."""
     plain = sentence.strip()
     if plain.endswith("?") or _LEAD_IN.search(plain) or _REFUSES.search(plain):
         return False
     return _has_content(plain)
 
 
-def _has_content(stretch: str, least: int = 1) -> bool:
-    content = [word for word in terms(stretch, question_language(stretch)) if word not in _INTRODUCES]
-    return len(content) >= least or any(map(str.isdigit, stretch))
+def _has_content(text_part: str, least: int = 1) -> bool:
+    content = [word for word in terms(text_part, question_language(text_part)) if word not in _INTRODUCES]
+    return len(content) >= least or any(map(str.isdigit, text_part))
 
 
 def _split_by_marks(
     blank: str, sentence: Span, own: Sequence[int], marks: Sequence[Span]
 ) -> Iterator[tuple[int, int, tuple[int, ...]]]:
-    """A sentence cut after each group of marks; what says too little by itself goes with the part before or after it."""
+    """The sentence split after each group of marks; a part with too little content joins the one before or after it."""
     groups = _mark_groups(blank, own, marks)
     start, carried = sentence[0], tuple[int, ...]()
-    cut: list[tuple[int, int, tuple[int, ...]]] = []
+    parts: list[tuple[int, int, tuple[int, ...]]] = []
     for group in groups:
         end = max(start, min(marks[group[0]][0], sentence[1]))
         if _has_content(blank[start:end]):
-            cut.append((*trim(blank, start, end), (*carried, *group)))
+            parts.append((*trim(blank, start, end), (*carried, *group)))
             carried, start = (), min(marks[group[-1]][1], sentence[1])
         else:
             carried = (*carried, *group)
     rest = trim(blank, start, sentence[1])
-    if carried or not cut:
-        cut.append((*rest, carried))
+    if carried or not parts:
+        parts.append((*rest, carried))
     elif _has_content(blank[rest[0] : rest[1]], MIN_CLAIM_TERMS):
-        cut.append((*rest, ()))
-    yield from cut
+        parts.append((*rest, ()))
+    yield from parts
 
 
 def _mark_groups(blank: str, own: Sequence[int], marks: Sequence[Span]) -> list[list[int]]:
-    """Marks that follow each other with nothing said in between."""
+    """Groups of marks with no text between them."""
     found: list[list[int]] = []
     for mark in own:
         if found and not any(char.isalnum() for char in blank[marks[found[-1][-1]][1] : marks[mark][0]]):
@@ -127,5 +127,5 @@ def _mark_groups(blank: str, own: Sequence[int], marks: Sequence[Span]) -> list[
     return found
 
 
-def _to_line(stretch: str) -> str:
-    return " ".join(stretch.replace(_WORD_JOINER, " ").split()).strip(",;:–- ")
+def _to_line(text_part: str) -> str:
+    return " ".join(text_part.replace(_WORD_JOINER, " ").split()).strip(",;:–- ")

@@ -1,4 +1,4 @@
-"""Citations get the place in the file that their quotes stand at."""
+"""Add the position in the original file to every citation."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,7 +11,7 @@ from pincite.core.run import Run
 
 
 async def citation_positions(run: Run, prompt: Prompt, answer: Answer) -> Answer:
-    """Say of every quote from a file with pages where it stands, with one look at the pages it touches."""
+    """Add page and rectangles to every quote from a file with pages; all pages are read in one query."""
     quoted = [
         (number, citation, prompt.sources[citation.source - 1].chunk)
         for number, citation in enumerate(answer.citations)
@@ -29,7 +29,7 @@ def _quote_span(citation: Citation, chunk: RetrievedChunk) -> TextSpan:
 
 
 def _with_position(citation: Citation, chunk: RetrievedChunk, pages: Sequence[PageText]) -> Citation:
-    """The citation with its place; `rects` are those on its first page, which `page` names."""
-    spot = _quote_span(citation, chunk)
-    places = locate(pages, spot.start, spot.end, Slice(chunk.text, chunk.start_char))
+    """The citation with its position; `rects` are the rectangles on its first page, which `page` names."""
+    span = _quote_span(citation, chunk)
+    places = locate(pages, span.start, span.end, Slice(chunk.text, chunk.start_char))
     return replace(citation, place=in_words(places), rects=places[0].boxes if places else ())

@@ -1,4 +1,4 @@
-"""Hits as the numbered sources of an answer."""
+"""The numbered sources and the related documents of an answer."""
 
 from collections.abc import Mapping, Sequence
 
@@ -10,7 +10,7 @@ SNIPPET_CHARS = 200
 
 
 def sources_of(hits: Sequence[Hit], cited: frozenset[int]) -> tuple[Source, ...]:
-    """Number the hits from 1 and say which were cited."""
+    """The hits as sources, numbered from 1, with a flag for those cited."""
     return tuple(_source(number, hit, number in cited) for number, hit in enumerate(hits, start=1))
 
 
@@ -28,13 +28,13 @@ def _source(number: int, hit: Hit, cited: bool) -> Source:
 
 
 def snippet(text: str) -> str:
-    """The beginning of a passage in one line."""
-    line = " ".join(text.split(maxsplit=SNIPPET_CHARS)[:SNIPPET_CHARS])  # no word is shorter than a letter
+    """The beginning of a passage on one line."""
+    line = " ".join(text.split(maxsplit=SNIPPET_CHARS)[:SNIPPET_CHARS])  # every word has at least one character
     return line if len(line) <= SNIPPET_CHARS else line[: SNIPPET_CHARS - 1].rstrip() + "…"
 
 
 def related_documents(hits: Sequence[Hit], labels: Mapping[str, str]) -> tuple[Related, ...]:
-    """Every document among the hits, once, best first; its category is the front matter's or its folder's."""
+    """The documents of the hits without duplicates, best first; the category is that of the front matter or the folder."""
     first: dict[str, RetrievedChunk] = {}
     for hit in hits:
         for chunk in (hit.chunk, *hit.also_in):

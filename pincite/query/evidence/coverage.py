@@ -1,4 +1,4 @@
-"""What a question is about, aspect by aspect, and which of these the evidence says something about."""
+"""The aspects of a question, and how many of them the evidence covers."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -11,9 +11,9 @@ from pincite.query.rank.relevance import chunk_terms
 from pincite.text.terms import STOP_WORDS, question_language, stem, words
 
 MAX_ASPECT_WORDS = 4
-"""Words in a row that are one aspect at most."""
+"""Adjacent words that form one aspect."""
 MIN_COMPOUND_PART_CHARS = 5
-"""Letters of a word that may be a part of another: `Dach` of `Werkstattdach` is too short to tell."""
+"""Letters of a word that is matched as a part of a compound; `Dach` in `Werkstattdach` is too short."""
 
 _TOKEN = re.compile(r"[^\W_]+(?:[-.'’][^\W_]+)*")
 _ASKED_FOR = frozenset(
@@ -29,7 +29,7 @@ _ASKED_FOR = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Aspect:
-    """A thing a question is about, in its own words, each with the forms it may be indexed under."""
+    """An aspect of a question: its text, and for each of its words the forms it may be indexed as."""
 
     text: str
     forms: tuple[frozenset[str], ...]
@@ -37,22 +37,22 @@ class Aspect:
 
 
 def find_aspects(question: str, entities: Sequence[Entity], languages: Collection[str]) -> list[Aspect]:
-    """The names, codes and numbers of a question, and its other words of meaning in the runs they stand in."""
+    """The aspects of a question: its entities, and its other content words, adjacent ones together."""
     own = question_language(question)
     spoken = tuple(languages) or (own,)
     named = [entity.text for entity in entities if _forms(entity.text, own, spoken)]
     left, found = question, list[tuple[int, Aspect]]()
     for name in named:
-        at = left.find(name)
-        if at >= 0:
-            found.append((at, Aspect(name, _forms(name, own, spoken), named=True)))
-            left = left[:at] + "?" * len(name) + left[at + len(name) :]
-    found += [(at, Aspect(run, _forms(run, own, spoken))) for at, run in _content_word_runs(left, own)]
+        offset = left.find(name)
+        if offset >= 0:
+            found.append((offset, Aspect(name, _forms(name, own, spoken), named=True)))
+            left = left[:offset] + "?" * len(name) + left[offset + len(name) :]
+    found += [(offset, Aspect(run, _forms(run, own, spoken))) for offset, run in _content_word_runs(left, own)]
     return [aspect for _, aspect in sorted(found, key=lambda one: one[0])]
 
 
 def _content_word_runs(text: str, language: str) -> list[tuple[int, str]]:
-    """Words of meaning that stand together, with nothing but a blank between them."""
+    """Adjacent content words with one blank between them, with their offset."""
     found: list[list[re.Match[str]]] = []
     for match in _TOKEN.finditer(text):
         if not _is_content_word(match.group(), language):
@@ -76,22 +76,22 @@ def _forms(text: str, own: str, languages: Sequence[str]) -> tuple[frozenset[str
 
 
 def measure_coverage(aspects: Sequence[Aspect], held: frozenset[str]) -> tuple[float, tuple[str, ...]]:
-    """The share of the aspects' words that are held, and the aspects that nothing is said about.
+    """The share of the aspects' words that are among the terms `held`, and the missing aspects.
 
-    A name is missing where one of its words is; other words, where all of them are.
+    A name is missing where one of its words is; another aspect, where all of its words are.
     """
-    told = [[_is_covered(forms, held) for forms in aspect.forms] for aspect in aspects]
+    covered = [[_is_covered(forms, held) for forms in aspect.forms] for aspect in aspects]
     missing = tuple(
         aspect.text
-        for aspect, known in zip(aspects, told, strict=True)
-        if not any(known) or (aspect.named and not all(known))
+        for aspect, words_covered in zip(aspects, covered, strict=True)
+        if not any(words_covered) or (aspect.named and not all(words_covered))
     )
-    count = sum(map(len, told))
-    return (sum(map(sum, told)) / count if count else 0.0), missing
+    count = sum(map(len, covered))
+    return (sum(map(sum, covered)) / count if count else 0.0), missing
 
 
 def _is_covered(forms: frozenset[str], held: frozenset[str]) -> bool:
-    """Whether a word is held, by itself or as a part of a compound."""
+    """Whether a word is among the terms `held`, by itself or as a part of a compound."""
     if forms & held:
         return True
     long = [form for form in forms if len(form) >= MIN_COMPOUND_PART_CHARS]
@@ -101,11 +101,11 @@ def _is_covered(forms: frozenset[str], held: frozenset[str]) -> bool:
 
 
 MAX_EVIDENCE_PASSAGES = 50
-"""No answer stands on more passages."""
+"""Passages that an answer may use."""
 
 
 async def evidence_selection(run: Run, plan: Plan, hits: Sequence[Hit]) -> Evidence:
-    """What an answer will stand on, best first, how much of the question it covers, and which aspects it does not."""
+    """The passages that the answer may use, best first, with their coverage of the question and the missing aspects."""
     kept = hits[:MAX_EVIDENCE_PASSAGES]
     aspects = find_aspects(plan.text, plan.analysis.entities, {hit.chunk.language for hit in kept})
     held = frozenset[str]().union(*(chunk_terms(hit.chunk) for hit in kept))

@@ -1,4 +1,4 @@
-"""Document expansion: further passages of the best documents join what an answer stands on."""
+"""Document expansion: add further passages of the best documents to the hits."""
 
 from collections.abc import Sequence
 
@@ -13,26 +13,26 @@ from pincite.query.rank.relevance import relevance
 
 
 async def document_expansion(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
-    """The hits, then what else of the best documents is near enough to the question, nearest first."""
-    wish, filters = run.settings.rag.expansion, plan.question.filters
-    documents = list(dict.fromkeys(hit.chunk.document_id for hit in hits))[: wish.max_documents]
+    """The hits, then further passages of the best documents that pass the threshold, most similar first."""
+    expansion, filters = run.settings.rag.expansion, plan.question.filters
+    documents = list(dict.fromkeys(hit.chunk.document_id for hit in hits))[: expansion.max_documents]
     if not documents:
         return list(hits)
     [vector] = await run.kit.embedder.embed([plan.text], as_query=True)
-    near = await run.kit.index.within(documents, vector, scope=run.scope, filters=filters, limit=wish.max_chunks)
-    had = {hit.chunk.key for hit in hits}
-    new = [match.key for match in near if match.key not in had]
+    near = await run.kit.index.within(documents, vector, scope=run.scope, filters=filters, limit=expansion.max_chunks)
+    known_keys = {hit.chunk.key for hit in hits}
+    new = [match.key for match in near if match.key not in known_keys]
     fetched = await run.kit.index.fetch(new, [vector], scope=run.scope, filters=filters)
     calibration, last = known(run.kit.embedder) or WORDS_ALONE, hits[-1].score
-    found = list[Hit]()
+    added = list[Hit]()
     for key in new:
         chunk = fetched.chunks.get(key)
         if chunk is None or chunk.content_type == HIDDEN_CONTENT_TYPE:
             continue
         cosine = fetched.similarities.get(key, 0.0)
         hit = Hit(chunk, min(cosine, last), cosine, relevance(plan.queries, chunk, cosine, calibration), 0.0)
-        if threshold_score(run, hit) >= wish.threshold:
-            found.append(hit)
-    run.observe(documents=len(documents), found=len(new), joined=len(found))
-    found.sort(key=lambda hit: -hit.similarity)
-    return dedupe([*hits, *found]) if run.settings.rag.drop_duplicates else [*hits, *found]
+        if threshold_score(run, hit) >= expansion.threshold:
+            added.append(hit)
+    run.observe(documents=len(documents), added=len(new), joined=len(added))
+    added.sort(key=lambda hit: -hit.similarity)
+    return dedupe([*hits, *added]) if run.settings.rag.drop_duplicates else [*hits, *added]

@@ -53,7 +53,7 @@ def test_what_was_found_by_its_name_goes_with_what_is_relevant_and_never_alone(m
 def test_where_nothing_is_left_that_is_said(make_run: Callable[..., Run]) -> None:
     run = make_run()
     assert kept(run, [hit("dogs", relevance=0.001)]) == []
-    assert run.warnings == ["1 passage was found, none of it relevant enough to answer from"]
+    assert run.warnings == ["1 passage was found, but none is relevant enough for an answer"]
     quiet = make_run()
     assert kept(quiet, []) == []
     assert quiet.warnings == []

@@ -84,10 +84,10 @@ def test_neither_neighbours_nor_several_cuts_change_that(texts: list[str], data:
 def test_the_reader_is_told_what_was_held_back() -> None:
     assert shown("All is well at https://k.example/x. [Source 1]")[1] == ()
     assert shown("![x](https://e.example) <img src=x> [y](javascript:x) https://e.example")[1] == (
-        "an image was taken out of the answer",
-        "HTML was taken out of the answer",
-        "a link that leads to no web page was taken out of the answer",
-        "an address that stands in no source was cut to its host",
+        "an image was removed from the answer",
+        "HTML was removed from the answer",
+        "a link that leads to no web page was removed from the answer",
+        "a URL that is in no source was cut to its host",
     )
 
 

@@ -32,8 +32,8 @@ def test_nobody_thinks_unless_that_is_wished(make_run: Callable[..., Run]) -> No
 
 def test_reasoning_step_by_step_is_asked_for_and_has_its_room(make_run: Callable[..., Run]) -> None:
     found = thinking(make_run(answers__chain_of_thought="on"), "gpt-4o")
-    assert (found.aloud, found.tokens, found.by_itself) == (True, 1024, None)
-    assert thinking(make_run(answers__chain_of_thought="auto"), "gpt-4o", "Why did it fail?").aloud
+    assert (found.step_by_step, found.tokens, found.extended_tokens) == (True, 1024, None)
+    assert thinking(make_run(answers__chain_of_thought="auto"), "gpt-4o", "Why did it fail?").step_by_step
     assert thinking(make_run(answers__chain_of_thought="auto"), "gpt-4o", "Who was Ada Byron?") == NO_THINKING
 
 
@@ -44,7 +44,7 @@ def test_a_model_that_reasons_anyway_is_not_told_to(make_run: Callable[..., Run]
 def test_a_model_that_can_thinks_for_long_by_itself_instead(make_run: Callable[..., Run]) -> None:
     run = make_run(answers__chain_of_thought="on", answers__extended_thinking=True)
     found = thinking(run, "claude-sonnet-4-5")
-    assert (found.aloud, found.by_itself, run.degraded) == (False, 4096, [])
+    assert (found.step_by_step, found.extended_tokens, run.degraded) == (False, 4096, [])
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_one_that_cannot_reasons_step_by_step_and_that_is_said(
     run = make_run(answers__chain_of_thought="on", answers__extended_thinking=True)
     run.kit = replace(run.kit, llm=_Named(model, 4096))
     found = thinking_for(run, plan("q"), facts_of(model))
-    assert found.aloud == (model == "gpt-4o")
+    assert found.step_by_step == (model == "gpt-4o")
     [note] = run.degraded
     assert (note.stage, why in note.reason) == ("extended_thinking", True)
 

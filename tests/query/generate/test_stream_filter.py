@@ -33,13 +33,13 @@ PIECES = [
 ]  # fmt: skip
 
 
-KNOWN = LinkPolicy.around(["See https://docs.example/a_(b)?x=1, or <http://k.example>. (www.w.example)"])
+KNOWN = LinkPolicy.allowing(["See https://docs.example/a_(b)?x=1, or <http://k.example>. (www.w.example)"])
 PIECES += ["https://docs.example/a_(b)?x=1", "http://k.example", "https://evil.example/?d=1", "www.w.example", "javascript:x",
            "](", "[a](", "[b]: ", "<a href=", "<http://", "data:text/html,", "\\href{", "@"]  # fmt: skip
 
 
 def clean(*pieces: str) -> tuple[str, tuple[str, ...]]:
-    cleaner = StreamFilter(border=LinkPolicy(KNOWN.known))
+    cleaner = StreamFilter(policy=LinkPolicy(KNOWN.allowed))
     shown = "".join([*(cleaner.feed(piece) for piece in pieces), cleaner.close()])
     return shown, cleaner.suggested_questions
 
@@ -75,7 +75,7 @@ def test_whatever_is_written_and_however_it_is_cut(text: str, cuts: list[int]) -
     assert whole == whole.strip()
     for reader in READERS:
         assert "<img" not in reader.render(whole)
-        assert set(leads_to(reader, whole)) <= KNOWN.known | {"http://www.w.example"}
+        assert set(leads_to(reader, whole)) <= KNOWN.allowed | {"http://www.w.example"}
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_fenced_code_and_tables_come_through_as_they_stand() -> None:
 
 
 def test_code_in_a_list_keeps_its_brackets() -> None:
-    cleaner = StreamFilter(mend=lambda text: text.replace("[1]", "[Source 1]"))
+    cleaner = StreamFilter(rewrite=lambda text: text.replace("[1]", "[Source 1]"))
     text = "Do [1]:\n\n1. this\n   ```python\n   a[1] = 2\n   ```\n2. that [1]"
     assert cleaner.feed(text) + cleaner.close() == text.replace("Do [1]", "Do [Source 1]").replace(
         "that [1]", "that [Source 1]"
@@ -157,7 +157,7 @@ def test_it_lets_go_while_the_model_writes() -> None:
 
 
 def test_citations_are_mended_whole() -> None:
-    cleaner = StreamFilter(mend=lambda text: text.replace("[source 1]", "[Source 1]"))
+    cleaner = StreamFilter(rewrite=lambda text: text.replace("[source 1]", "[Source 1]"))
     text = "One two three four five six seven eight nine [source 1] `[source 1]`."
     shown = "".join([*(cleaner.feed(char) for char in text), cleaner.close()])
     assert shown.count("[Source 1]") == 2

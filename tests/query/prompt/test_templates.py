@@ -56,8 +56,8 @@ def test_a_prompt_of_ones_own_is_used_as_soon_as_it_is_there_and_read_again_when
         ("rewrite.txt", b"{question}", r"lacks \{conversation\}"),
         ("rewrite.txt", b"\xff\xfe", "cannot be read"),
         ("rewrite.txt", b"x" * 200_000, "may have 100000"),
-        ("rewritten.txt", b"", "is no prompt; there are: default/system.txt"),
-        ("default/system.md", b"", "is no prompt"),
+        ("rewritten.txt", b"", "is not a prompt; there are: default/system.txt"),
+        ("default/system.md", b"", "is not a prompt"),
     ],
 )
 def test_a_prompt_that_cannot_work_is_refused_at_the_start(
@@ -84,7 +84,7 @@ def test_one_that_is_spoilt_later_leaves_the_last_good_one_or_the_shipped_one_an
     assert prompts.get("rewrite").text.startswith("Mine.")
     own.write_bytes(spoilt + b" ")
     assert prompts.get("rewrite").text.startswith("Mine.")
-    assert ["shipped prompt is used" in told[0], "last good version is used" in told[1], len(told)] == [True, True, 2]
+    assert ["shipped prompt is used" in told[0], "last valid version is used" in told[1], len(told)] == [True, True, 2]
     assert str(tmp_path) not in str(told)
 
 
