@@ -194,7 +194,7 @@ def test_an_answer_given_again_says_so_and_how_to_have_it_made_anew(library: Cal
     assert "Cached" not in library("ask", asked).words
     again = library("ask", asked)
     assert "blue cup" in again.words
-    assert "Cached answered before: the same words; --no-cache answers anew" in again.words
+    assert "Cached answer from the cache: the same words; --no-cache answers anew" in again.words
     assert "Cached" not in library("ask", asked, "--no-cache").words
     assert library("ask", asked, "--json").json["metadata"]["cached"] is True
 

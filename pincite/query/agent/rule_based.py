@@ -1,6 +1,6 @@
-"""An answer looked up step by step without a model: the question and its parts, then the names its best sentences lead to.
+"""The agent without a model: search the question and its parts, then the names in the best sentences.
 
-The steps are those a model would make with the same tools; what is searched next is decided by rules.
+It uses the same tools as the model; rules decide what is searched next.
 """
 
 import json
@@ -20,60 +20,60 @@ from pincite.text.sentences import fold, sentences
 from pincite.text.terms import terms
 
 MAX_HOPS = 2
-"""How often names are followed."""
+"""Rounds in which names are searched."""
 MAX_PASSAGES = 5
-"""Passages whose sentences are looked at for names."""
+"""Best passages that are searched for names."""
 MAX_NAMES_PER_HOP = 4
-"""Names that are followed at a time."""
+"""Names that are searched per round."""
 SECTION_INTENTS = frozenset({"LIST", "SUMMARY"})
-"""Intents for which the section of the best passage is read: a list goes on where a passage ends."""
+"""Intents for which the whole section of the best passage is read: a list may continue after the passage."""
 
 
 async def run_preset_calls(run: Run, scratchpad: Scratchpad, preset_calls: Sequence[PresetCall]) -> None:
-    """Make these calls and no others; all that they bring is on the scratchpad in the end."""
+    """Execute only these calls; their passages are then on the scratchpad."""
     for preset in preset_calls:
         await _make_call(run, scratchpad, preset.backend, preset.call.name, json.loads(preset.call.arguments))
     run.observe(steps=len(scratchpad.steps), hits=[[hit.chunk.id, round(hit.score, 6)] for hit in scratchpad.hits])
 
 
 async def agent_by_rules(run: Run, plan: Plan, scratchpad: Scratchpad, backend: ToolBackend) -> None:
-    """Search, follow what is named, read on; all of it is on the scratchpad in the end."""
-    most = min(run.settings.rag.max_queries, MAX_QUERIES)
-    queries = list(dict.fromkeys((plan.text, *parts_of(plan.text, plan.analysis))))[:most]
+    """Search the question, then names in the results, and read the section of the best passage for lists and summaries."""
+    max_queries = min(run.settings.rag.max_queries, MAX_QUERIES)
+    queries = list(dict.fromkeys((plan.text, *parts_of(plan.text, plan.analysis))))[:max_queries]
     searched = {fold(query) for query in queries}
     await _make_call(run, scratchpad, backend, "rag_search", {"queries": queries})
     for _ in range(MAX_HOPS):
         if len(scratchpad.steps) >= run.settings.agent.max_iterations or scratchpad.full:
             break
-        further = [query for query in _next_queries(plan, scratchpad.hits) if fold(query) not in searched][
-            : min(most, MAX_NAMES_PER_HOP)
+        new_queries = [query for query in _next_queries(plan, scratchpad.hits) if fold(query) not in searched][
+            : min(max_queries, MAX_NAMES_PER_HOP)
         ]
-        if not further:
+        if not new_queries:
             break
-        searched |= {fold(query) for query in further}
-        await _make_call(run, scratchpad, backend, "rag_search", {"queries": further})
+        searched |= {fold(query) for query in new_queries}
+        await _make_call(run, scratchpad, backend, "rag_search", {"queries": new_queries})
     if plan.intent in SECTION_INTENTS and scratchpad.hits and len(scratchpad.steps) < run.settings.agent.max_iterations:
         best = max(scratchpad.hits, key=lambda hit: hit.relevance).chunk
-        wish: dict[str, object] = {"doc_id": best.document_id}
+        read_arguments: dict[str, object] = {"doc_id": best.document_id}
         if best.heading_path:
-            wish["section"] = best.heading_path[-1]
-        await _make_call(run, scratchpad, backend, "read_document", wish)
+            read_arguments["section"] = best.heading_path[-1]
+        await _make_call(run, scratchpad, backend, "read_document", read_arguments)
     run.observe(steps=len(scratchpad.steps), hits=[[hit.chunk.id, round(hit.score, 6)] for hit in scratchpad.hits])
 
 
 async def _make_call(
     run: Run, scratchpad: Scratchpad, backend: ToolBackend, tool: str, arguments: dict[str, object]
 ) -> None:
-    """One call, told as a step."""
+    """Execute one call, put its passages on the scratchpad, and emit the step."""
     call = ToolCall(f"rule_{len(scratchpad.steps) + 1}", tool, json.dumps(arguments, ensure_ascii=False))
     try:
         result = await call_tool(call, backend)
     except Unavailable as error:
-        run.degrade(tool, f"it did not work: {error}")
-        result = ToolResult("it did not work", failed=True)
+        run.degrade(tool, f"the tool failed: {error}")
+        result = ToolResult("the tool failed", failed=True)
     before = len(scratchpad.hits)
     _, numbers = scratchpad.show(result.hits, run.settings.agent.result_tokens * 4)
-    step = Step(len(scratchpad.steps) + 1, tool, arguments, result.said, numbers, result.failed)
+    step = Step(len(scratchpad.steps) + 1, tool, arguments, result.summary, numbers, result.failed)
     scratchpad.steps.append(step)
     run.emit(Stepped(step))
     if len(scratchpad.hits) > before:
@@ -81,7 +81,7 @@ async def _make_call(
 
 
 def _next_queries(plan: Plan, hits: Sequence[Hit]) -> Iterator[str]:
-    """What to search for next: names that the best sentences bring in, with what they leave open of the question."""
+    """The next queries: new names in the best sentences, each with the words of the question missing there."""
     asked = fold(plan.text)
     best = sorted(hits, key=lambda hit: -hit.relevance)[:MAX_PASSAGES]
     weights: dict[str, float] = {}
@@ -98,7 +98,7 @@ def _next_queries(plan: Plan, hits: Sequence[Hit]) -> Iterator[str]:
 
 
 def _closest_sentence(question: str, chunk: RetrievedChunk) -> str:
-    """The sentence of a passage that shares most words with the question."""
+    """The sentence of a passage with most words of the question."""
     wanted = set(terms(question, chunk.language))
     spans = sentences(chunk.text) or [(0, len(chunk.text))]
     start, end = max(spans, key=lambda span: len(wanted & set(terms(chunk.text[span[0] : span[1]], chunk.language))))
@@ -106,7 +106,7 @@ def _closest_sentence(question: str, chunk: RetrievedChunk) -> str:
 
 
 def _missing_words(question: str, sentence: str, chunk: RetrievedChunk) -> str:
-    """The words of a question that neither a sentence nor the title above it holds."""
+    """The words of a question that are in neither a sentence nor the title of its passage."""
     held = set(terms(f"{chunk.title} {sentence}", chunk.language))
     words = [word.strip("?!.,;:()\"'„“”«»") for word in question.split()]
     return " ".join(word for word in words if (found := set(terms(word, chunk.language))) and not found & held)

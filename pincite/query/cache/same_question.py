@@ -1,8 +1,8 @@
-"""Whether two questions ask the same: vectors say that they are alike, and the words have to say so, too.
+"""Whether two questions ask the same: similar embeddings are not enough, the words must agree as well.
 
-Embedders put `the report of 2023` and `of 2024`, `who pays` and `who does not pay`, nearer to each other than most ways to
-put one question. So two questions count as one only where they say the same words, but for what means nothing: greetings,
-articles, case, contractions, which of two question words that mean the same, and where `in 1852` stands. English and German.
+The embeddings of `the report of 2023` and `of 2024`, or of `who pays` and `who does not pay`, are more similar than
+those of most paraphrases. Two questions are therefore the same only where their words are, apart from greetings,
+articles, case, contractions, equivalent question words and the position of parts such as `in 1852`. English and German.
 """
 
 import re
@@ -16,10 +16,10 @@ from typing import Literal
 from pincite.text.terms import STOP_WORDS, question_language, stem
 
 Difference = Literal["numbers", "negation", "question", "units", "comparison", "names", "words", "order"]
-"""In what two questions differ, what weighs most first; never a word of theirs."""
+"""The kinds of differences between two questions, the most important first."""
 
 MAX_CHANGED_FORMS = 2
-"""Words that may have another form in two questions, where that is allowed at all."""
+"""Words that may differ in their form between two questions, where other forms are allowed."""
 
 _POLITE = re.compile(
     r"^(?:(?:please|kindly|bitte)\b[\s,:]*|(?:hi|hello|hey|ok|okay|so|well|hallo|also|sag mal)[,:.!–]\s+|"
@@ -113,7 +113,7 @@ _PARTS = re.compile(r"[-/_]")
 
 @dataclass(frozen=True, slots=True)
 class NormalisedQuestion:
-    """What a question says: its main part in order, and the parts that may stand anywhere, each in its order."""
+    """The words of a question: its main part in order, and the prepositional parts, whose position does not matter."""
 
     main: tuple[str, ...]
     parts: tuple[tuple[str, ...], ...]
@@ -121,39 +121,42 @@ class NormalisedQuestion:
     names: frozenset[str]
 
 
-def difference(asked: str, kept: str, *, other_forms: bool = False) -> Difference | None:
-    """In what two questions differ, or nothing; with `other_forms` a few plain words may have another one."""
-    one, other = normalise_question(asked), normalise_question(kept)
+def difference(asked: str, cached: str, *, other_forms: bool = False) -> Difference | None:
+    """The difference between two questions; None where they ask the same.
+
+    With `other_forms`, a few words may differ in their form.
+    """
+    one, other = normalise_question(asked), normalise_question(cached)
     if one.main == other.main and one.parts == other.parts:
         return None
-    apart = [*(one.words - other.words).elements(), *(other.words - one.words).elements()]
-    found = _most_important_difference(apart, one.names | other.names)
+    differing = [*(one.words - other.words).elements(), *(other.words - one.words).elements()]
+    found = _most_important_difference(differing, one.names | other.names)
     return None if other_forms and found == "words" and _differ_in_forms_only(one, other) else found
 
 
-def _most_important_difference(apart: list[str], names: frozenset[str]) -> Difference:
-    if any(any(map(str.isdigit, word)) or unicodedata.category(word[0])[0] in "SP" for word in apart):
+def _most_important_difference(differing: list[str], names: frozenset[str]) -> Difference:
+    if any(any(map(str.isdigit, word)) or unicodedata.category(word[0])[0] in "SP" for word in differing):
         return "numbers"
     kinds: tuple[tuple[Difference, frozenset[str]], ...] = (
         ("negation", _DENYING), ("question", _ASKING), ("units", _UNITS), ("comparison", _COMPARING), ("names", names)
     )  # fmt: skip
-    return next((kind for kind, known in kinds if known & set(apart)), "words" if apart else "order")
+    return next((kind for kind, known in kinds if known & set(differing)), "words" if differing else "order")
 
 
 def _differ_in_forms_only(one: NormalisedQuestion, other: NormalisedQuestion) -> bool:
-    """Whether what differs are forms of the same words, `employee` and `employees`, in the same places."""
+    """Whether only the forms of a few words differ, such as `employee` and `employees`, in the same positions."""
     changed = (one.words - other.words).total()
     return 0 < changed <= MAX_CHANGED_FORMS and _stems(one) == _stems(other)
 
 
-def _stems(gist: NormalisedQuestion) -> list[list[str]]:
-    language = question_language(" ".join(gist.words))
-    return [[stem(word, language) for word in part] for part in (gist.main, *gist.parts)]
+def _stems(question: NormalisedQuestion) -> list[list[str]]:
+    language = question_language(" ".join(question.words))
+    return [[stem(word, language) for word in part] for part in (question.main, *question.parts)]
 
 
 @lru_cache(maxsize=1024)
 def normalise_question(question: str) -> NormalisedQuestion:
-    """A question without what means nothing."""
+    """A question without greetings, articles, case and other differences that do not change its meaning."""
     text = unicodedata.normalize("NFC", question).replace("’", "'").strip()
     bare = _THANKS.sub("", _POLITE.sub("", text))
     text = bare if any(map(str.isalnum, bare)) else text
@@ -162,24 +165,26 @@ def normalise_question(question: str) -> NormalisedQuestion:
     written = _tokenize(text)
     main: list[str] = []
     parts: list[list[str]] = []
-    here, names = main, set[str]()
-    for number, word in enumerate(_normalise_word(one, shouted=text.isupper()) for one in written):
+    current_part, names = main, set[str]()
+    for number, word in enumerate(_normalise_word(one, all_capitals=text.isupper()) for one in written):
         if word == ",":
-            here = main
+            current_part = main
         elif word in _LEADS:
-            here = [word]
-            parts.append(here)
+            current_part = [word]
+            parts.append(current_part)
         elif not _is_article(number, written):
-            if word in _RESUMES and here[-1:] != here[:1]:  # `in which year` goes on, `in 1990 what` does not
-                here = main
-            here.append(word)
+            if (
+                word in _RESUMES and current_part[-1:] != current_part[:1]
+            ):  # `in which year` continues the part, `in 1990 what` ends it
+                current_part = main
+            current_part.append(word)
             names |= {word} if number and written[number][0].isupper() else set()
-    counted = Counter(main) + Counter(word for part in parts for word in part)
-    return NormalisedQuestion(tuple(main), tuple(sorted(map(tuple, parts))), counted, frozenset(names))
+    word_counts = Counter(main) + Counter(word for part in parts for word in part)
+    return NormalisedQuestion(tuple(main), tuple(sorted(map(tuple, parts))), word_counts, frozenset(names))
 
 
 def _tokenize(text: str) -> list[str]:
-    """The words as they are written, and every sign that may mean something; hyphens part letters, but not figures."""
+    """The words as written, and every sign that may matter; hyphens split words, but not numbers."""
     found: list[str] = []
     for chunk in text.split():
         bare = chunk.rstrip(_NEUTRAL)
@@ -192,15 +197,20 @@ def _tokenize(text: str) -> list[str]:
 
 
 def _is_article(number: int, written: list[str]) -> bool:
-    """Whether a word is an article; `A` within a sentence, or `a` at its end, may be hepatitis A."""
+    """Whether a word is an article; `A` inside a sentence, or `a` at its end, may be a name as in hepatitis A."""
     article, following = written[number], written[number + 1 : number + 2]
     as_article = article.islower() or number == 0 or article.lower() != "a"
     return article.lower() in _SILENT and as_article and bool(following) and following[0].isalnum()
 
 
-def _normalise_word(written: str, *, shouted: bool) -> str:
-    """A word as it is compared: `US` is no `us`."""
+def _normalise_word(written: str, *, all_capitals: bool) -> str:
+    """A word in the form that is compared; `US` is not `us`."""
     word = written.lower()
-    if len(written) > 1 and written.isupper() and not shouted and word in STOP_WORDS["en"] | STOP_WORDS["de"] | {"us"}:
+    if (
+        len(written) > 1
+        and written.isupper()
+        and not all_capitals
+        and word in STOP_WORDS["en"] | STOP_WORDS["de"] | {"us"}
+    ):
         return written
     return _SAME_ASKED.get(word) or (_SYNONYMS.get(word, word) if written.islower() else word)

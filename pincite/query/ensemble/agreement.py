@@ -1,4 +1,4 @@
-"""What several drafts of one answer agree on: their claims, compared as those of an answer are with its sources."""
+"""Agreement of drafts: compare their statements by words, numbers, names and embeddings."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,14 +20,14 @@ from pincite.text.names import strangers
 from pincite.text.terms import question_language, terms
 
 MIN_SHARED_WORDS = 0.6
-"""A statement is made by another one that has so many of its words."""
+"""Minimum share of common words of two statements that agree."""
 MIN_COSINE, MIN_SHARED_WORDS_WITH_COSINE = 0.85, 0.3
-"""Or by one whose vector is so near, if it has at least so many."""
+"""Two statements also agree with this cosine and at least this share of common words."""
 
 
 @dataclass(frozen=True, slots=True)
 class DraftStatement:
-    """What a draft says in one place, the words of it but for figures, and the sources it names for it."""
+    """A statement of a draft, its words without numbers, and the sources it cites."""
 
     text: str
     language: str
@@ -53,7 +53,7 @@ def _statement(text: str, language: str, sources: tuple[int, ...] = ()) -> Draft
 
 
 def agrees(one: DraftStatement, others: Sequence[DraftStatement], vectors: Mapping[str, Vector]) -> bool:
-    """Whether another draft makes a statement as well, in one place or in two that follow each other."""
+    """Whether another draft makes the same statement, in one statement or in two adjacent ones."""
     return any(_makes_same_statement(one, other, vectors) for other in _with_adjacent_pairs(others))
 
 
@@ -64,7 +64,7 @@ def _with_adjacent_pairs(statements: Sequence[DraftStatement]) -> Iterator[Draft
 
 
 def _makes_same_statement(one: DraftStatement, other: DraftStatement, vectors: Mapping[str, Vector]) -> bool:
-    """Figures and names must all be there, and neither may deny the other: no likeness makes up for another number."""
+    """Whether two statements agree: no similarity makes up for another number, another name or a negation."""
     shared = len(one.words & other.words) / len(one.words) if one.words else 1.0
     if shared < MIN_SHARED_WORDS and (
         shared < MIN_SHARED_WORDS_WITH_COSINE or _cosine(one, other, vectors) < MIN_COSINE
@@ -83,7 +83,7 @@ def _cosine(one: DraftStatement, other: DraftStatement, vectors: Mapping[str, Ve
 
 
 def is_supported(one: DraftStatement, sources: Sequence[Hit]) -> bool:
-    """Whether a source that a statement names supports it, by its words alone."""
+    """Whether a cited source supports a statement, by words alone."""
     return any(
         decide_by_words(judge_claim(one.text, sources[number - 1].chunk)).support >= MIN_SUPPORT
         for number in one.sources

@@ -33,6 +33,6 @@ async def document_expansion(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[
         hit = Hit(chunk, min(cosine, last), cosine, relevance(plan.queries, chunk, cosine, calibration), 0.0)
         if threshold_score(run, hit) >= expansion.threshold:
             added.append(hit)
-    run.observe(documents=len(documents), added=len(new), joined=len(added))
+    run.observe(documents=len(documents), found=len(new), joined=len(added))
     added.sort(key=lambda hit: -hit.similarity)
     return dedupe([*hits, *added]) if run.settings.rag.drop_duplicates else [*hits, *added]

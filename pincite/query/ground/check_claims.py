@@ -1,4 +1,4 @@
-"""Every claim of an answer is compared with the passages it cites; one that cites none, with all there are."""
+"""Compare every claim of an answer with the passages it cites; a claim without citations, with the best-matching ones."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -24,22 +24,22 @@ from pincite.query.ground.support import (
 from pincite.text.dictionary import LANGUAGES, dictionary
 
 MAX_SOURCES_COMPARED = 3
-"""Sources that a claim without a mark is compared with in full: those that share most words with it."""
+"""Sources that a claim without a mark is compared with: those that share most words with it."""
 MIN_PART_SHARE = 0.25
-"""Of a claim that several sources bear out together, each has to hold so much."""
+"""Minimum share of a claim's words in each source, where several sources support it together."""
 
 COPIED_VERDICT = SupportVerdict(0, 0, 1.0, 1.0)
-"""What is said of a claim that is its source's own words."""
+"""The verdict on a claim that code copied from its source."""
 
 ClaimSource = tuple[int, int]
-"""A claim and a source, by their numbers; sources are counted from 1."""
+"""The numbers of a claim and of a source; sources are numbered from 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimCheck:
     """The claims of a draft, the sources each cites, and the verdict on each pair of claim and source.
 
-    `copied` is whether code copied the text from its sources: then a claim with a mark needs no verdict.
+    `copied` says that code copied the text from its sources: then a claim with a mark needs no check.
     """
 
     text: str
@@ -52,7 +52,7 @@ class ClaimCheck:
 
     @property
     def by_mark(self) -> dict[int, SupportVerdict]:
-        """The verdict behind each mark that names a source."""
+        """The verdict on each mark that names a source, by the number of the mark."""
         return {
             mark: self.verdicts[number, self.marks[mark].source or 0]
             for number, claim in enumerate(self.claims)
@@ -62,7 +62,7 @@ class ClaimCheck:
 
     @property
     def aligned(self) -> tuple[tuple[Claim, int, SupportVerdict], ...]:
-        """The claims without a mark that a source supports nevertheless, each with that source."""
+        """The claims without a mark that a source supports, each with that source and the verdict."""
         found = (
             _supporting_source(number, claim, self.verdicts)
             for number, claim in enumerate(self.claims)
@@ -72,13 +72,13 @@ class ClaimCheck:
 
     @property
     def groundedness(self) -> Groundedness:
-        """How well each sentence is supported, and the mean."""
+        """The support of each sentence, and the mean."""
         return _groundedness(self.sentences, self.claims, self.cited, self.verdicts)
 
 
 async def claim_check(run: Run, sources: Sequence[Hit], draft: Draft) -> ClaimCheck:
-    """Compare every claim of a draft with the sources it cites: by rules, then by meaning where rules leave it open."""
-    if draft.quotes:  # the answerer says itself what it cites; brackets in its quotes belong to the documents
+    """Compare every claim of a draft with its sources: by rules, then by embeddings where the rules leave it open."""
+    if draft.quotes:  # extractive answers know their citations; brackets in quotes belong to the documents
         text, marks = draft.text, [_code_mark(quote, draft.text) for quote in draft.quotes]
     else:
         text, marks = normalise_marks(draft.text, sources)
@@ -88,13 +88,13 @@ async def claim_check(run: Run, sources: Sequence[Hit], draft: Draft) -> ClaimCh
 async def check_text(
     run: Run, text: str, marks: Sequence[CitationMark], sources: Sequence[Hit], *, copied: bool = False
 ) -> ClaimCheck:
-    """The claims of a text with their verdicts."""
+    """The claims of a text with the verdicts on them."""
     sentences, claims = claims_of(text, [(mark.start, mark.end) for mark in marks])
     claims = _inherit_next_mark(claims) if copied else claims
     cited = {n: [marks[m].source or 0 for m in claim.marks] for n, claim in enumerate(claims)}
     pairs = [(n, source) for n, named in cited.items() for source in _sources_to_compare(claims[n], named, sources)]
-    judges = [source for n, source in pairs if not (copied and claims[n].marks)]
-    for language in {sources[source - 1].chunk.language for source in judges} & set(LANGUAGES):
+    compared = [source for n, source in pairs if not (copied and claims[n].marks)]
+    for language in {sources[source - 1].chunk.language for source in compared} & set(LANGUAGES):
         await asyncio.to_thread(dictionary, language)
     verdicts = {
         (n, source): COPIED_VERDICT
@@ -112,41 +112,41 @@ def _code_mark(quote: Quote, text: str) -> CitationMark:
 
 
 def _inherit_next_mark(claims: Sequence[Claim]) -> list[Claim]:
-    """The claims, each without a mark vouched for by that of the next one that has any."""
-    marks, made = tuple[int, ...](), list[Claim]()
+    """The claims; one without a mark gets those of the next claim that has any."""
+    marks, inherited = tuple[int, ...](), list[Claim]()
     for claim in reversed(claims):
         marks = claim.marks or marks
-        made.append(replace(claim, marks=marks))
-    return made[::-1]
+        inherited.append(replace(claim, marks=marks))
+    return inherited[::-1]
 
 
 def _sources_to_compare(claim: Claim, named: Sequence[int], sources: Sequence[Hit]) -> list[int]:
-    """The sources a claim cites; where it has no mark, those nearest to it. A mark that leads nowhere is not repaired."""
+    """The sources that a claim cites; without a mark, those with most words in common. Unmatched marks are not repaired."""
     if named:
         return list(dict.fromkeys(source for source in named if source))
     return [number + 1 for number in rank_passages(claim.text, [hit.chunk for hit in sources])[:MAX_SOURCES_COMPARED]]
 
 
-# --- by meaning ---------------------------------------------------------------------------------------------
+# --- by embeddings ---------------------------------------------------------------------------------------------
 
 
 async def _by_meaning(
     run: Run, claims: Sequence[Claim], sources: Sequence[Hit], verdicts: Mapping[ClaimSource, SupportVerdict]
 ) -> dict[ClaimSource, SupportVerdict]:
-    """The verdicts with those decided that were open; all texts are embedded in one go."""
-    decided, unsure = dict(verdicts), [pair for pair, verdict in verdicts.items() if verdict.open]
-    if not unsure:
+    """The verdicts, with the open ones decided by cosine; all texts are embedded in one batch."""
+    decided, undecided = dict(verdicts), [pair for pair, verdict in verdicts.items() if verdict.open]
+    if not undecided:
         return decided
-    chunks = {pair: sources[pair[1] - 1].chunk for pair in unsure}
+    chunks = {pair: sources[pair[1] - 1].chunk for pair in undecided}
     try:
         calibration = known(run.kit.embedder) or await learn(run.kit.embedder)
         cosines = await _cosines(
-            run, [(claims[pair[0]].text, _aligned_text(chunks[pair], verdicts[pair])) for pair in unsure]
+            run, [(claims[pair[0]].text, _aligned_text(chunks[pair], verdicts[pair])) for pair in undecided]
         )
     except Unavailable as error:
         run.degrade("grounding", f"claims were compared with their sources by words alone: {error}")
-        calibration, cosines = WORDS_ALONE, [0.0] * len(unsure)
-    for pair, cosine in zip(unsure, cosines, strict=True):
+        calibration, cosines = WORDS_ALONE, [0.0] * len(undecided)
+    for pair, cosine in zip(undecided, cosines, strict=True):
         decided[pair] = _decide(verdicts[pair], claims[pair[0]].text, chunks[pair], likened(calibration, cosine))
     return decided
 
@@ -169,7 +169,7 @@ def _aligned_text(chunk: RetrievedChunk, verdict: SupportVerdict) -> str:
     return chunk.text[verdict.start : verdict.end]
 
 
-# --- together -----------------------------------------------------------------------------------------------
+# --- combined -----------------------------------------------------------------------------------------------
 
 
 def _combined_verdict(
@@ -179,24 +179,24 @@ def _combined_verdict(
     sources: Sequence[Hit],
     verdicts: Mapping[ClaimSource, SupportVerdict],
 ) -> SupportVerdict:
-    """The verdict on a source that bears out a part of a claim, where those cited beside it bear out the rest."""
-    own, others = verdicts[pair], [source for source in dict.fromkeys(named) if source]
-    if own.support >= MIN_SUPPORT or own.refuted or own.lexical < MIN_PART_SHARE or len(others) < 2:
+    """The verdict on a claim and a source; supported where all cited sources together support the claim."""
+    own, cited_sources = verdicts[pair], [source for source in dict.fromkeys(named) if source]
+    if own.support >= MIN_SUPPORT or own.refuted or own.lexical < MIN_PART_SHARE or len(cited_sources) < 2:
         return own
     chunk = sources[pair[1] - 1].chunk
-    parts = [_aligned_text(sources[source - 1].chunk, verdicts[pair[0], source]) for source in others]
+    parts = [_aligned_text(sources[source - 1].chunk, verdicts[pair[0], source]) for source in cited_sources]
     whole = judge_claim(claims[pair[0]].text, replace(chunk, text=" ".join(" ".join(part.split()) for part in parts)))
     whole = decide_by_words(whole)
     return replace(own, support=whole.support, reason=None) if whole.support >= MIN_SUPPORT else own
 
 
-# --- what comes of it ---------------------------------------------------------------------------------------
+# --- results ---------------------------------------------------------------------------------------
 
 
 def _supporting_source(
     number: int, claim: Claim, verdicts: Mapping[ClaimSource, SupportVerdict]
 ) -> tuple[Claim, int, SupportVerdict] | None:
-    """The source that supports a claim which cites none, if there is one."""
+    """The source that supports a claim without a mark; None where there is none."""
     own = [(source, verdict) for (n, source), verdict in verdicts.items() if n == number]
     if claim.marks or not own:
         return None
@@ -210,7 +210,7 @@ def _groundedness(
     cited: Mapping[int, Sequence[int]],
     verdicts: Mapping[ClaimSource, SupportVerdict],
 ) -> Groundedness:
-    """Each sentence with the support of its weakest claim, which is that of its best source; the score is the mean."""
+    """The support of each sentence, which is that of its weakest claim by its best source; the score is the mean."""
     best: dict[int, tuple[float, int | None]] = {}
     for number, claim in enumerate(claims):
         own = [(verdict.support, source) for (n, source), verdict in verdicts.items() if n == number]
@@ -220,8 +220,8 @@ def _groundedness(
         weakest = best.get(claim.sentence)
         if weakest is None or support < weakest[0]:
             best[claim.sentence] = (support, source)
-    judged_sentences = tuple(
+    grounded_sentences = tuple(
         GroundedSentence(start, end, round(best[n][0], 4), best[n][1]) for n, (start, end) in enumerate(sentences)
     )
-    score = sum(one.support for one in judged_sentences) / len(judged_sentences) if judged_sentences else 0.0
-    return Groundedness(round(score, 4), judged_sentences)
+    score = sum(one.support for one in grounded_sentences) / len(grounded_sentences) if grounded_sentences else 0.0
+    return Groundedness(round(score, 4), grounded_sentences)

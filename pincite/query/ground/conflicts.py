@@ -1,7 +1,7 @@
-"""Where the sources of an answer disagree: sentences about the same thing that cannot both be true, side by side.
+"""Find conflicts between the sources of an answer: sentences about the same thing that cannot both be true.
 
-Precise rather than many: two sentences of different documents that share nearly all words of meaning, name the same, and
-differ in a number, a date, a negation or in who or what is named last.
+Precision comes before recall: two sentences of different documents must share nearly all content words and names, and
+differ in a number, a date, a negation or in the name at their end.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,18 +18,19 @@ from pincite.text.sentences import Span
 from pincite.text.terms import words
 
 MIN_SHARED_WORDS = 3
-"""Words of meaning that two sentences about the same have in common, at least."""
+"""Minimum of common content words of two sentences about the same thing."""
 MIN_SHARE_OF_SHORTER, MIN_SHARE_OF_LONGER = 0.75, 0.5
-"""Share of the shorter sentence's words, and of the longer one's, that these are."""
+"""Minimum share of the common words in the shorter sentence, and in the longer one."""
 MIN_SHARED_WORDS_APART = 5
-"""Words in common that make up for headings which have none."""
+"""Minimum of common content words where the headings have no word in common."""
 MAX_CONFLICTS = 5
+"""Conflicts that an answer reports."""
 MAX_SUBJECT_WORDS = 6
-"""Words by which the subject of a conflict is told."""
+"""Words of the subject of a conflict."""
 
 
 def find_conflicts(citations: Sequence[Citation], sources: Sequence[Hit]) -> tuple[Conflict, ...]:
-    """What other documents among the sources say otherwise than the sentences an answer stands on."""
+    """The conflicts between the cited sentences and sentences of other documents among the sources."""
     found: dict[tuple[str, str], Conflict] = {}
     for citation in citations:
         if citation.source is None or citation.quote_start_char is None:
@@ -48,7 +49,7 @@ def find_conflicts(citations: Sequence[Citation], sources: Sequence[Hit]) -> tup
 
 
 def _sentences_in(chunk: RetrievedChunk, start: int, end: int) -> Iterator[Span]:
-    """The sentences of a quote."""
+    """The spans of the sentences inside a quote."""
     for a, b in sentence_terms(chunk.text, chunk.language)[0]:
         if start <= a and b <= end:
             yield a, b
@@ -57,9 +58,9 @@ def _sentences_in(chunk: RetrievedChunk, start: int, end: int) -> Iterator[Span]
 def _contradicting_sentences(
     chunk: RetrievedChunk, span: Span, sources: Sequence[Hit]
 ) -> Iterator[tuple[int, RetrievedChunk, Span]]:
-    """The sentences of other documents that say otherwise."""
-    told = _text(chunk, span)
-    wanted = frozenset(content_terms(told, chunk.language))
+    """The sentences of other documents that contradict a sentence, each with its source number and chunk."""
+    sentence = _text(chunk, span)
+    wanted = frozenset(content_terms(sentence, chunk.language))
     if len(wanted) < MIN_SHARED_WORDS or chunk.language not in LANGUAGES:
         return
     for number, hit in enumerate(sources, start=1):
@@ -71,16 +72,19 @@ def _contradicting_sentences(
         for there, held in zip(*sentence_terms(other.text, other.language), strict=True):
             if len(wanted & held) < MIN_SHARED_WORDS:
                 continue
-            instead = _text(other, there)
-            shared = _shared_word_count(told, instead, chunk.language)
+            other_sentence = _text(other, there)
+            shared = _shared_word_count(sentence, other_sentence, chunk.language)
             if shared >= (MIN_SHARED_WORDS if _headings_match(chunk, other) else MIN_SHARED_WORDS_APART) and disagree(
-                told, instead, chunk.language
+                sentence, other_sentence, chunk.language
             ):
                 yield number, other, there
 
 
 def _shared_word_count(one: str, other: str, language: str) -> int:
-    """How many words two sentences share, where these are nearly all they have but for names that only one has."""
+    """The number of common words of two sentences; 0 where these are not nearly all of their words.
+
+    Names that only one sentence has do not count as its words.
+    """
     here, there = frozenset(content_terms(one, language)), frozenset(content_terms(other, language))
     shared = here & there
     mine, theirs = (len(held - (_names(text, language) - shared)) for held, text in ((here, one), (there, other)))
@@ -97,7 +101,7 @@ def _names(text: str, language: str) -> frozenset[str]:
 
 
 def _headings_match(chunk: RetrievedChunk, other: RetrievedChunk) -> bool:
-    """Whether the nearest headings have a word in common, or one has none."""
+    """Whether the last headings of two chunks have a word in common, or one has no heading."""
     here, there = (
         frozenset(content_terms(one.heading_path[-1], one.language)) if one.heading_path else frozenset[str]()
         for one in (chunk, other)
@@ -106,10 +110,10 @@ def _headings_match(chunk: RetrievedChunk, other: RetrievedChunk) -> bool:
 
 
 def disagree(one: str, other: str, language: str) -> bool:
-    """Whether two sentences about the same cannot both be true, and name the same."""
-    exchanged = swapped(one, other, language, is_dictionary_word)
-    if exchanged:
-        return _named_last(one, other, exchanged) and not unmatched(
+    """Whether two sentences about the same thing, with the same names, cannot both be true."""
+    swapped_names = swapped(one, other, language, is_dictionary_word)
+    if swapped_names:
+        return _named_last(one, other, swapped_names) and not unmatched(
             figures_in(one, language), figures_in(other, language)
         )
     if strangers(one, other, language, is_dictionary_word)[0] or strangers(other, one, language, is_dictionary_word)[0]:
@@ -121,14 +125,14 @@ def disagree(one: str, other: str, language: str) -> bool:
     return not here and not there and opposed(one, other, language) is not None
 
 
-def _named_last(one: str, other: str, exchanged: tuple[str, str]) -> bool:
-    """Whether the names in which two sentences differ come after what both are about: `the director is …`."""
-    before, after = one.partition(exchanged[0].split()[0])[0], other.partition(exchanged[1].split()[0])[0]
+def _named_last(one: str, other: str, swapped_names: tuple[str, str]) -> bool:
+    """Whether the differing names come after the same words: `the director is …`."""
+    before, after = one.partition(swapped_names[0].split()[0])[0], other.partition(swapped_names[1].split()[0])[0]
     return len(words(before)) >= MIN_SHARED_WORDS and words(before) == words(after)
 
 
 def _subject(one: str, other: str, language: str) -> str:
-    """The words two sentences share, as the first one has them."""
+    """The common words of two sentences, as the first one has them."""
     shared = set(content_terms(other, language))
     kept = [word for word in one.split() if set(content_terms(word, language)) & shared]
     return " ".join(word.strip(".,;:|()*") for word in kept[:MAX_SUBJECT_WORDS])

@@ -1,4 +1,4 @@
-"""The model judges every claim beside its passage, in one call, after the rules have."""
+"""The model judges every claim against its passage, in one call, after the rules."""
 
 import secrets
 from collections.abc import Sequence
@@ -21,16 +21,19 @@ from pincite.query.ground.support import REFUTED_SUPPORT, SupportVerdict
 from pincite.query.prompt.helper_call import Bounds, complete, render_prompt
 
 CONFIRMED_SUPPORT = 0.9
-"""What a claim's support is at least that the model finds in its passage, where no rule speaks against it."""
+"""Minimum support of a claim that the model confirms and no rule refuted."""
 CONTEXT_CHARS = 300
-"""Characters on either side of the passage's nearest sentence that the model is shown."""
+"""Characters before and after the best-matching sentence that the prompt shows."""
 
 
 async def claim_verification(run: Run, sources: Sequence[Hit], check: ClaimCheck) -> ClaimCheck:
-    """Let the model judge every claim; what a rule refuted stays refuted. `ProviderError` where a verdict is missing."""
+    """Let the model judge every claim; claims that a rule refuted stay refuted.
+
+    `ProviderError` where a verdict is missing.
+    """
     claims, verdicts = check.claims, check.verdicts
     if run.kit.llm is run.kit.extractive:
-        raise ProviderError("there is no model to judge claims by; the rules alone judged (grounding.judge)")
+        raise ProviderError("no model is configured to judge claims; only rules judged them (grounding.judge)")
     pairs = list(verdicts)
     tokens = TOKENS_PER_VERDICT * len(pairs) + EXTRA_VERDICT_TOKENS
     bounds = Bounds(VERDICT_TIMEOUT_S, tokens, CHARS_PER_TOKEN * tokens)
@@ -41,8 +44,8 @@ async def claim_verification(run: Run, sources: Sequence[Hit], check: ClaimCheck
     return replace(check, verdicts=judged)
 
 
-def _apply_verdict(verdict: SupportVerdict, borne_out: bool) -> SupportVerdict:
-    if not borne_out:
+def _apply_verdict(verdict: SupportVerdict, confirmed: bool) -> SupportVerdict:
+    if not confirmed:
         reason = verdict.reason or "the model does not find it in the source"
         return replace(verdict, support=min(verdict.support, REFUTED_SUPPORT), reason=reason)
     if verdict.refuted:
@@ -52,8 +55,8 @@ def _apply_verdict(verdict: SupportVerdict, borne_out: bool) -> SupportVerdict:
 
 def _passage_text(hit: Hit, verdict: SupportVerdict) -> str:
     chunk = hit.chunk
-    told = chunk.text[max(0, verdict.start - CONTEXT_CHARS) : verdict.end + CONTEXT_CHARS]
-    return "\n".join(part for part in (chunk.title, " > ".join(chunk.heading_path), chunk.header, told) if part)
+    excerpt = chunk.text[max(0, verdict.start - CONTEXT_CHARS) : verdict.end + CONTEXT_CHARS]
+    return "\n".join(part for part in (chunk.title, " > ".join(chunk.heading_path), chunk.header, excerpt) if part)
 
 
 def _prompt(run: Run, pairs: Sequence[tuple[str, str]], bounds: Bounds) -> Prompt:
@@ -65,5 +68,5 @@ def _prompt(run: Run, pairs: Sequence[tuple[str, str]], bounds: Bounds) -> Promp
     fills = {"boundary": boundary, "claims": "\n\n".join(blocks)}
     prompt = render_prompt("judge", Question(""), fills, bounds, run=run)
     if prompt is None:
-        raise ProviderError("the answer is too long for the model to judge; the rules alone judged it")
+        raise ProviderError("the answer is too long for the model to judge; only rules judged it")
     return prompt

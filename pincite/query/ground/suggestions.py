@@ -1,4 +1,4 @@
-"""Questions to go on with that the documents can really answer."""
+"""Suggested follow-up questions that the documents can answer."""
 
 import re
 from collections.abc import Collection, Iterator, Sequence
@@ -15,12 +15,13 @@ from pincite.text.sentences import sentences
 from pincite.text.terms import question_language, terms, words
 
 MAX_SUGGESTIONS = 3
+"""Questions that are suggested."""
 COMPARED_PASSAGES = 3
 """Passages that a suggested question is compared with."""
 MAX_DEFINITION_CHARS = 300
-"""Characters at its beginning in which a passage may define something."""
+"""Characters at the start of a passage that are searched for a definition."""
 MIN_PASSAGE_WORDS = 12
-"""Words of a passage that has something to tell beside its heading."""
+"""Words of a passage that is worth a question about it."""
 
 _FORM = frozenset({"said", "steht"})
 """Words that are the question's own and not its subject's."""
@@ -29,7 +30,7 @@ _FORM = frozenset({"said", "steht"})
 async def suggested_questions(
     run: Run, plan: Plan, evidence: Evidence, cited: Collection[int], written: Sequence[str]
 ) -> tuple[str, ...]:
-    """Questions to ask next: the model's own that the documents can answer, else made from passages not cited."""
+    """Suggested questions: those of the model that the documents can answer, else questions made from passages not cited."""
     wanted = run.settings.answers.suggestions
     if wanted == "off":
         return ()
@@ -41,7 +42,7 @@ async def suggested_questions(
 
 
 async def _answerable(run: Run, plan: Plan, questions: Sequence[str]) -> tuple[str, ...]:
-    """Those that the same documents say something relevant about, by meaning and by words."""
+    """The questions for which the documents have a relevant passage."""
     try:
         calibration = known(run.kit.embedder) or await learn(run.kit.embedder)
         vectors = await run.embed(questions)
@@ -67,7 +68,7 @@ async def _answerable(run: Run, plan: Plan, questions: Sequence[str]) -> tuple[s
 
 
 def _questions_from_passages(plan: Plan, evidence: Evidence, cited: Collection[int]) -> Iterator[str]:
-    """Questions that passages found but not cited answer, in the language of the one that was asked, best first."""
+    """Questions about the passages that were found but not cited, best first, in the language of the question."""
     language = question_language(plan.text)
     asked = frozenset(terms(plan.text, language))
     made = set[str]()
@@ -93,7 +94,7 @@ def _section(chunk: RetrievedChunk) -> tuple[str, tuple[str, ...]]:
 
 
 def _first_definition(chunk: RetrievedChunk) -> str | None:
-    """What a passage begins to define."""
+    """A question about the first definition in a passage; None where there is none."""
     lead = chunk.text[:MAX_DEFINITION_CHARS]
     found = next(
         (made for start, end in sentences(lead) if (made := definition_question(lead[start:end], chunk.language))), None
@@ -102,6 +103,7 @@ def _first_definition(chunk: RetrievedChunk) -> str | None:
 
 
 MAX_HEADING_CHARS = 100
+"""Characters of a heading that may become a question."""
 
 _DEFINITION = {
     "en": re.compile(
@@ -132,7 +134,7 @@ _ASKED = re.compile(
 
 
 def heading_question(heading_path: tuple[str, ...], title: str, language: str) -> str | None:
-    """A question about what stands under a heading, with the one above it where it says little alone."""
+    """A question about a section; a heading of one content word is named with the heading above it."""
     path = tuple(part for part in heading_path if part != NO_HEADINGS)
     if not path or language not in _ABOUT:
         return None
@@ -147,12 +149,12 @@ def heading_question(heading_path: tuple[str, ...], title: str, language: str) -
 
 
 def _clean_heading(heading: str) -> str:
-    """A heading without its number, mark-up and final stop."""
+    """A heading without its number, markup and punctuation."""
     return _NUMBERED.sub("", heading.strip(" :.?!#*`"))
 
 
 def definition_question(sentence: str, language: str) -> tuple[str, list[str]] | None:
-    """`X is a …` → `What is X?`, and the terms of X; None where nothing is defined that can be asked for alone."""
+    """`X is a …` → `What is X?`, and the terms of X; None where the sentence defines nothing that can be asked about."""
     pattern = _DEFINITION.get(language)
     found = pattern.match(sentence) if pattern else None
     if found is None:

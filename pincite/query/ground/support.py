@@ -1,8 +1,8 @@
-"""How far a passage supports what is claimed: by shared words and by what can be checked by itself.
+"""How far a passage supports a claim: by shared words, facts that rules can check, and the cosine of embeddings.
 
-Words agree by degrees; numbers, dates, units, names, negations and directions either do or do not. Where they do not, the
-passage supports nothing, however alike the two sound: an embedder puts `30 days` and `25 days` side by side. So that is
-decided first, and meaning is asked only where the words leave it open.
+Words agree by degrees; numbers, dates, units, names, negations and directions either agree or not. Where they do not,
+the passage does not support the claim, however similar the texts are: the embeddings of `30 days` and `25 days` are
+almost the same. Rules therefore decide first, and embeddings only where the rules leave it open.
 """
 
 import math
@@ -20,31 +20,31 @@ from pincite.text.terms import question_language, terms
 from pincite.text.units import SPELT, UNITS
 
 MIN_SUPPORT = 0.5
-"""A claim stands on a passage that supports it so far."""
+"""Minimum support of a claim that counts as supported."""
 REFUTED_SUPPORT = 0.1
-"""What is left where the passage says otherwise."""
+"""Maximum support where the passage contradicts the claim."""
 UNFOUNDED_SUPPORT = 0.2
-"""What is left where the passage lacks a number or a name of the claim."""
+"""Maximum support where the passage lacks a number or a name of the claim."""
 CONTEXT_WORD_WEIGHT = 0.5
-"""What a word is worth that stands elsewhere in the passage, in its title or its headings."""
+"""Weight of a word found elsewhere in the passage, in its title or its headings."""
 PARTIAL_WORD_WEIGHT = 0.8
-"""What a word is worth that is only a part of a longer one, or has one for its part."""
+"""Weight of a word found as a part of a longer word, or containing one."""
 CERTAIN_SHARE = 0.85
-"""So many of a claim's words in the passage, and meaning need not be asked."""
+"""With at least this share of the claim's words in the passage, no embedding is needed."""
 HOPELESS_SHARE = 0.12
-"""So few, and without a number or a name in common meaning would only guess."""
+"""With at most this share of the claim's words and no numbers in the claim, no embedding is computed either."""
 MIN_SECOND_SENTENCE_GAIN = 0.15
-"""What a second sentence has to add to be quoted with the first."""
+"""Share of the claim's words that a second sentence must add to be quoted with the first."""
 MIN_COMPOUND_PART_CHARS = 5
-"""Letters of a word that may be a part of another."""
+"""Letters of a word that is matched as a part of another."""
 
 
 @dataclass(frozen=True, slots=True)
 class SupportVerdict:
-    """The stretch of a passage that comes nearest to a claim, and how far it supports it.
+    """The part of a passage that matches a claim best, and how far it supports the claim.
 
-    `reason` says in words why it does not, and `refuted` that the passage says otherwise. While it is `open`, meaning
-    has not been asked.
+    `reason` says why it does not, and `refuted` that the passage contradicts the claim. An `open` verdict still has to be
+    decided by embeddings or by words alone.
     """
 
     start: int
@@ -72,17 +72,17 @@ LEXICAL_WEIGHTS = SupportWeights(-2.94, 7.8, 0.0, 0.96)
 
 
 def judge_claim(claim: str, chunk: RetrievedChunk) -> SupportVerdict:
-    """What rules say about a claim and a passage; `open` where the embedder should be asked as well."""
+    """The verdict of the rules on a claim and a passage; `open` where an embedding should decide."""
     language = chunk.language if chunk.language in LANGUAGES else question_language(claim)
     start, end = align(claim, chunk)
-    told = chunk.text[start:end]
+    sentence = chunk.text[start:end]
     whole = _chunk_text(chunk)
-    lexical = _lexical_support(claim, told, whole, chunk.language)
+    lexical = _lexical_support(claim, sentence, whole, chunk.language)
     found = SupportVerdict(start, end, lexical, lexical)
-    reason = find_contradiction(claim, told, language) if lexical > HOPELESS_SHARE else None
+    reason = find_contradiction(claim, sentence, language) if lexical > HOPELESS_SHARE else None
     if reason:
         return replace(found, support=min(lexical, REFUTED_SUPPORT), reason=reason, refuted=True)
-    reason = find_unfounded(claim, told, chunk, language)
+    reason = find_unfounded(claim, sentence, chunk, language)
     if reason:
         return replace(found, support=min(lexical, UNFOUNDED_SUPPORT), reason=reason)
     if lexical >= CERTAIN_SHARE:
@@ -93,14 +93,14 @@ def judge_claim(claim: str, chunk: RetrievedChunk) -> SupportVerdict:
 
 
 def decide_by_cosine(verdict: SupportVerdict, claim: str, chunk: RetrievedChunk, cosine: float) -> SupportVerdict:
-    """A verdict that was open, once it is known how near the two are in meaning."""
+    """Decide an open verdict by words and the cosine of claim and passage."""
     support = _support(FITTED_WEIGHTS, verdict, claim, chunk, cosine)
     reason = None if support >= MIN_SUPPORT else "the source does not say so"
     return replace(verdict, support=support, reason=reason, open=False)
 
 
 def decide_by_words(verdict: SupportVerdict) -> SupportVerdict:
-    """A verdict that was open, by words alone."""
+    """Decide an open verdict by words alone."""
     reason = None if verdict.support >= MIN_SUPPORT else verdict.reason or "the source does not say so"
     return replace(verdict, reason=reason, open=False)
 
@@ -109,12 +109,12 @@ def _support(
     weights: SupportWeights, verdict: SupportVerdict, claim: str, chunk: RetrievedChunk, cosine: float
 ) -> float:
     nouns = unknown_noun_share(claim, chunk)
-    raised = weights.bias + weights.words * verdict.lexical + weights.meaning * cosine - weights.nouns * nouns
-    return round(1 / (1 + math.exp(-raised)), 4)
+    logit = weights.bias + weights.words * verdict.lexical + weights.meaning * cosine - weights.nouns * nouns
+    return round(1 / (1 + math.exp(-logit)), 4)
 
 
 def unknown_noun_share(claim: str, chunk: RetrievedChunk) -> float:
-    """The share of a German claim's nouns that are nowhere in the passage."""
+    """The share of a German claim's nouns that are not in the passage; 0 for other languages."""
     if chunk.language != "de":
         return 0.0
     _, nouns = strangers(claim, _chunk_text(chunk), "de", is_dictionary_word)
@@ -123,7 +123,7 @@ def unknown_noun_share(claim: str, chunk: RetrievedChunk) -> float:
 
 
 def rank_passages(claim: str, chunks: Sequence[RetrievedChunk]) -> list[int]:
-    """The numbers of passages that share words or figures with a claim, those that share most first."""
+    """The indices of the passages that share words with a claim, best first."""
     ranked = []
     for number, chunk in enumerate(chunks):
         wanted = frozenset(terms(claim, chunk.language))
@@ -132,24 +132,24 @@ def rank_passages(claim: str, chunks: Sequence[RetrievedChunk]) -> list[int]:
     return [-number for share, number in sorted(ranked, reverse=True) if share[0] > 0]
 
 
-# --- what cannot be told away -------------------------------------------------------------------------------
+# --- contradictions and missing facts -------------------------------------------------------------------------------
 
 
-def find_contradiction(claim: str, told: str, language: str) -> str | None:
-    """What the passage says otherwise, in words: a name, a number in its place, a negation, a direction."""
-    exchanged = swapped(claim, told, language, is_dictionary_word)
-    if exchanged:
-        return f"names {exchanged[0]}, the source names {exchanged[1]}"
-    claimed, held = figures_in(claim, language), figures_in(told, language)
+def find_contradiction(claim: str, sentence: str, language: str) -> str | None:
+    """What the passage contradicts (a name, a number, a negation, a direction), in words; None where nothing."""
+    swapped_names = swapped(claim, sentence, language, is_dictionary_word)
+    if swapped_names:
+        return f"names {swapped_names[0]}, the source names {swapped_names[1]}"
+    claimed, held = figures_in(claim, language), figures_in(sentence, language)
     for figure in unmatched(claimed, held):
         other = rival(figure, unmatched(held, claimed))
         if other and _same_thing(figure, other):
             return f"says {figure.shown}, the source says {other.shown}"
-    return _find_misplaced_number(claimed, held) or opposed(claim, told, language)
+    return _find_misplaced_number(claimed, held) or opposed(claim, sentence, language)
 
 
 def _same_thing(one: Figure, other: Figure) -> bool:
-    """Whether two figures measure or count the same."""
+    """Whether two numbers measure or count the same thing."""
     if one.kind != "number" or (one.unit and one.unit == other.unit) or one.bare & other.bare:
         return True
     alike = one.noun == other.noun and not one.unit and not other.unit
@@ -157,7 +157,7 @@ def _same_thing(one: Figure, other: Figure) -> bool:
 
 
 def _find_misplaced_number(claimed: Sequence[Figure], held: Sequence[Figure]) -> str | None:
-    """A number that the passage has, but of something else: `30 guests and 25 beds` told as 30 beds."""
+    """A number that the passage gives for something else, in words: `30 guests and 25 beds` claimed as 30 beds."""
     for figure in claimed:
         mine = [one for one in held if figure.noun and one.noun == figure.noun and not one.unit]
         same = [one for one in held if one.bare & figure.bare]
@@ -171,12 +171,12 @@ def _find_misplaced_number(claimed: Sequence[Figure], held: Sequence[Figure]) ->
     return None
 
 
-def find_unfounded(claim: str, told: str, chunk: RetrievedChunk, language: str) -> str | None:
-    """What the claim has and the passage has nowhere near: a number, a name."""
+def find_unfounded(claim: str, sentence: str, chunk: RetrievedChunk, language: str) -> str | None:
+    """A number or name of the claim that the passage lacks, in words; None where there is none."""
     whole = _chunk_text(chunk)
-    for figure in unmatched(figures_in(claim, language), figures_in(told, language)):
-        if figure.spelt and not figure.unit and not rival(figure, figures_in(told, language)):
-            continue  # `the two telescopes`: counted, not told
+    for figure in unmatched(figures_in(claim, language), figures_in(sentence, language)):
+        if figure.spelt and not figure.unit and not rival(figure, figures_in(sentence, language)):
+            continue  # `the two telescopes`: a count of what is listed, no fact of the source
         if unmatched([figure], _figures_beside(claim, figure, chunk, language)):
             return f"says {figure.shown}, which the source does not"
     names, _ = strangers(claim, whole, language, is_dictionary_word)
@@ -184,7 +184,7 @@ def find_unfounded(claim: str, told: str, chunk: RetrievedChunk, language: str) 
 
 
 def _figures_beside(claim: str, figure: Figure, chunk: RetrievedChunk, language: str) -> tuple[Figure, ...]:
-    """The figures of other sentences of the passage that share words with the claim's own stretch, and of its headings."""
+    """The numbers in the headings and in those sentences that share words with the claim around a number."""
     at = claim.find(figure.shown)
     near = set(terms(claim[max(0, at - 60) : at + len(figure.shown) + 60], chunk.language))
     spans, held = sentence_terms(chunk.text, chunk.language)
@@ -199,7 +199,7 @@ def _figures_beside(claim: str, figure: Figure, chunk: RetrievedChunk, language:
 
 
 def align(claim: str, chunk: RetrievedChunk) -> Span:
-    """The sentence of a chunk, or two in a row, that holds most of what the claim says."""
+    """The span of the sentence, or of two adjacent ones, with most of the claim's words."""
     wanted = frozenset(content_terms(claim, chunk.language)) or frozenset(terms(claim, chunk.language))
     spans, held = sentence_terms(chunk.text, chunk.language)
     best, best_rank = spans[0], (0.0, 0.0)
@@ -216,29 +216,29 @@ def align(claim: str, chunk: RetrievedChunk) -> Span:
 
 
 def _rank(wanted: frozenset[str], words: frozenset[str]) -> tuple[float, float]:
-    """How much of what is wanted is among the words, and how much of these that is."""
+    """The share of the wanted words that are found, and their share of all words."""
     shared = len(wanted & words)
     return (shared / len(wanted) if wanted else 0.0, shared / (len(words) or 1))
 
 
 @lru_cache(maxsize=256)
 def sentence_terms(text: str, language: str) -> tuple[tuple[Span, ...], tuple[frozenset[str], ...]]:
-    """The sentences of a passage and the words of each; one passage is often cited several times."""
+    """The sentence spans of a passage and the terms of each; cached, since a passage is often cited several times."""
     spans = tuple(sentences(text)) or ((0, len(text)),)
     return spans, tuple(frozenset(terms(text[start:end], language)) for start, end in spans)
 
 
-def _lexical_support(claim: str, told: str, whole: str, language: str) -> float:
-    """The share of the claim's words that the passage has, whole or as parts, here or around."""
+def _lexical_support(claim: str, sentence: str, whole: str, language: str) -> float:
+    """The weighted share of the claim's words that the passage holds, whole or in part."""
     wanted = content_terms(claim, language)
     if not wanted:
         return 1.0 if figures_in(claim, language) else 0.0
-    here, around = _cached_terms(told, language), _cached_terms(whole, language)
+    here, around = _cached_terms(sentence, language), _cached_terms(whole, language)
     return sum(_word_weight(word, here, around) for word in wanted) / len(wanted)
 
 
 def content_terms(claim: str, language: str) -> list[str]:
-    """The words of a claim but for its numbers, which are compared as such."""
+    """The terms of a claim without its numbers and units, which are compared separately."""
     words = dict.fromkeys(terms(claim, language))
     return [word for word in words if not any(map(str.isdigit, word)) and word not in SPELT and word not in UNITS]
 

@@ -91,7 +91,7 @@ def test_queries_are_searched_at_once_each_once(given: dict[str, Any]) -> None:
     shelf = Shelf()
     result = call("rag_search", given, shelf)
     assert shelf.asked == [["cats", "dogs"]]
-    assert (result.said, len(result.hits), result.failed) == ("1 passage found", 1, False)
+    assert (result.summary, len(result.hits), result.failed) == ("1 passage found", 1, False)
 
 
 def test_one_query_may_stand_alone() -> None:
@@ -106,12 +106,12 @@ def test_a_document_is_read_as_asked() -> None:
         "read_document", {"doc_id": "d", "section": "S", "start_line": 2, "end_line": 3, "version": "v"}, shelf
     )
     assert shelf.asked == [ReadRequest("d", None, "S", 2, 3, "v")]
-    assert result.said == "lines 1 to 9 of 80, section Sleep"
+    assert result.summary == "lines 1 to 9 of 80, section Sleep"
 
 
 def test_every_place_of_a_text_is_told_with_its_line() -> None:
-    assert call("find_in_document", {"doc_id": "d", "text": "cat"}).said == "3 places: line 3, 7"
-    assert "does not stand there" in call("find_in_document", {"doc_id": "d", "text": "dog"}).said
+    assert call("find_in_document", {"doc_id": "d", "text": "cat"}).summary == "3 places: line 3, 7"
+    assert "does not contain this exact text" in call("find_in_document", {"doc_id": "d", "text": "dog"}).summary
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_every_place_of_a_text_is_told_with_its_line() -> None:
 def test_what_is_wrong_with_a_call_is_its_result(name: str, arguments: Any, said: str) -> None:
     result = call(name, arguments)
     assert result.failed
-    assert said in result.said
+    assert said in result.summary
     assert result.hits == ()
 
 
@@ -146,8 +146,8 @@ def test_arguments_of_a_megabyte_are_refused_unread() -> None:
     shelf = Shelf()
     result = call("rag_search", {"queries": ["x" * 1_000_000]}, shelf)
     assert result.failed
-    assert f"more than {MAX_ARGUMENT_CHARS:,} characters" in result.said
-    assert len(result.said) < 200
+    assert f"more than {MAX_ARGUMENT_CHARS:,} characters" in result.summary
+    assert len(result.summary) < 200
     assert shelf.asked == []
 
 

@@ -106,7 +106,7 @@ def test_one_that_fails_is_left_out_with_the_reason() -> None:
 def test_one_that_hangs_is_not_waited_for_and_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ensemble, "MIN_WAIT_S", 0.05)
     texts, why = gathered(_soon("a"), _soon("b"), _hangs())
-    assert (texts, why) == (["a", "b"], "2 of 3 drafts were written: the rest took far longer")
+    assert (texts, why) == (["a", "b"], "2 of 3 drafts were written: the others took much longer")
 
 
 def test_where_all_fail_so_does_the_answer() -> None:

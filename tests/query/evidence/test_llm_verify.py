@@ -64,7 +64,7 @@ def test_where_no_passage_helps_that_is_said(make_run: Callable[..., Run]) -> No
 def test_without_a_model_there_is_nobody_to_ask(make_run: Callable[..., Run]) -> None:
     run = make_run()
     run.kit = type(run.kit)(run.kit.index, run.kit.embedder, run.kit.extractive, run.kit.extractive)
-    with pytest.raises(ProviderError, match=r"no model to judge.*rag\.verification_by"):
+    with pytest.raises(ProviderError, match=r"no model is configured.*rag\.verification_by"):
         kept(run)
 
 

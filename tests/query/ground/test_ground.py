@@ -49,8 +49,8 @@ def test_a_sentence_without_a_mark_is_cited_by_code_at_its_end(make_run: Callabl
     assert [sentence.source for sentence in made.groundedness.sentences] == [1, None]
     assert made.sources[0].cited
     assert made.warnings == (
-        "the answer cites no source; code matched what it says with them",
-        "1 of 2 sentences stand on no source",
+        "the answer cites no source; code matched its claims to sources",
+        "1 of 2 sentences have no source",
     )
 
 
@@ -69,7 +69,7 @@ def test_the_rule_of_confidence_is_a_setting(make_run: Callable[..., Run], rule:
 
 def test_many_bad_citations_are_counted(make_run: Callable[..., Run]) -> None:
     made = grounded(make_run(), " ".join(f"There are {n} dogs outside [Source 2]." for n in range(20, 28)))
-    assert "3 more citations do not support what they stand for" in made.warnings
+    assert "3 more citations do not support their claims" in made.warnings
 
 
 WORDS = st.sampled_from(

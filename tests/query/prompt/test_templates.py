@@ -41,12 +41,12 @@ def test_braces_that_name_no_place_stay() -> None:
 
 
 def test_a_prompt_of_ones_own_is_used_as_soon_as_it_is_there_and_read_again_when_it_changes(tmp_path: Path) -> None:
-    own = tmp_path / "prompts" / "rewrite.txt"
-    assert not template("rewrite", tmp_path).own
-    own.parent.mkdir()
-    own.write_text("{conversation} {question}", encoding="utf-8")
-    assert template("rewrite", tmp_path) == Template("rewrite", "{conversation} {question}", own=True)
-    own.write_text("Now: {conversation} {question}", encoding="utf-8")
+    custom = tmp_path / "prompts" / "rewrite.txt"
+    assert not template("rewrite", tmp_path).custom
+    custom.parent.mkdir()
+    custom.write_text("{conversation} {question}", encoding="utf-8")
+    assert template("rewrite", tmp_path) == Template("rewrite", "{conversation} {question}", custom=True)
+    custom.write_text("Now: {conversation} {question}", encoding="utf-8")
     assert template("rewrite", tmp_path).text.startswith("Now")
 
 
@@ -55,7 +55,7 @@ def test_a_prompt_of_ones_own_is_used_as_soon_as_it_is_there_and_read_again_when
     [
         ("rewrite.txt", b"{question}", r"lacks \{conversation\}"),
         ("rewrite.txt", b"\xff\xfe", "cannot be read"),
-        ("rewrite.txt", b"x" * 200_000, "may have 100000"),
+        ("rewrite.txt", b"x" * 200_000, "may have at most 100000"),
         ("rewritten.txt", b"", "is not a prompt; there are: default/system.txt"),
         ("default/system.md", b"", "is not a prompt"),
     ],
@@ -76,13 +76,13 @@ def test_one_that_is_spoilt_later_leaves_the_last_good_one_or_the_shipped_one_an
     tmp_path: Path, spoilt: bytes
 ) -> None:
     told: list[str] = []
-    prompts, own = Prompts(tmp_path, told.append), tmp_path / "prompts" / "rewrite.txt"
-    own.parent.mkdir()
-    own.write_bytes(spoilt)
+    prompts, custom = Prompts(tmp_path, told.append), tmp_path / "prompts" / "rewrite.txt"
+    custom.parent.mkdir()
+    custom.write_bytes(spoilt)
     assert prompts.get("rewrite") == template("rewrite")
-    own.write_text("Mine. {conversation} {question}", encoding="utf-8")
+    custom.write_text("Mine. {conversation} {question}", encoding="utf-8")
     assert prompts.get("rewrite").text.startswith("Mine.")
-    own.write_bytes(spoilt + b" ")
+    custom.write_bytes(spoilt + b" ")
     assert prompts.get("rewrite").text.startswith("Mine.")
     assert ["shipped prompt is used" in told[0], "last valid version is used" in told[1], len(told)] == [True, True, 2]
     assert str(tmp_path) not in str(told)
@@ -95,10 +95,10 @@ def test_an_unknown_prompt_names_the_known_ones() -> None:
 
 def test_a_prompt_of_ones_own_that_changes_is_another_state(tmp_path: Path) -> None:
     assert custom_prompts(tmp_path) == ()
-    own = tmp_path / "prompts" / "talk.txt"
-    own.parent.mkdir()
-    own.write_text("Be kind.")
+    custom = tmp_path / "prompts" / "talk.txt"
+    custom.parent.mkdir()
+    custom.write_text("Be kind.")
     before = custom_prompts(tmp_path)
     assert [name for name, *_ in before] == ["talk"]
-    own.write_text("Be kinder.")
+    custom.write_text("Be kinder.")
     assert custom_prompts(tmp_path) != before
