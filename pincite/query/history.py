@@ -47,9 +47,14 @@ async def history_saving(run: Run, plan: Plan, answer: Answer) -> Answer:
     if question.session_id is not None:
         saved = replace(answer, metadata=replace(answer.metadata, steps=()))  # the steps are not saved
         turn = KeptTurn(
-            question.text, plan.text, answer.text, saved, incomplete_reason(answer.metadata.finish_reason) is None, run.id,
+            question.text,
+            plan.text,
+            answer.text,
+            saved,
+            incomplete_reason(answer.metadata.finish_reason) is None,
+            run.id,
             tuple(dict.fromkeys(source.document_id for source in answer.sources)),
-        )  # fmt: skip
+        )
         await _save_turn(run, question.session_id, turn)
     answer = replace(answer, degraded=tuple(run.degraded))
     run.emit(Answered(answer))

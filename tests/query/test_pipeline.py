@@ -35,10 +35,23 @@ def test_every_stage_runs_once_and_in_order(make_run: Callable[..., Run]) -> Non
     run = make_run(TEXTS, RANKS, RANKS, events=events)
     result = ask(run)
     assert stages(run) == [
-        "guardrails", "model_lookup", "history_lookup", "query_rewriting", "spelling_correction", "query_analysis",
-        "retrieval", "ranking", "relevance_filter", "evidence_selection", "prompt_assembly", "llm_generation", "claim_check", "grounding",
-        "suggested_questions", "history_saving",
-    ]  # fmt: skip
+        "guardrails",
+        "model_lookup",
+        "history_lookup",
+        "query_rewriting",
+        "spelling_correction",
+        "query_analysis",
+        "retrieval",
+        "ranking",
+        "relevance_filter",
+        "evidence_selection",
+        "prompt_assembly",
+        "llm_generation",
+        "claim_check",
+        "grounding",
+        "suggested_questions",
+        "history_saving",
+    ]
     kinds = [type(event) for event in events]
     assert (*kinds[:4], kinds[-1]) == (Started, Planned, SourcesFound, Token, Answered)
     assert "".join(event.text for event in events if isinstance(event, Token)) == result.text

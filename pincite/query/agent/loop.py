@@ -96,9 +96,13 @@ async def agent(
         if limit is not None:
             run.warnings.append(f"the agent had to stop searching: {limit}")
         run.observe(
-            turns=state.turns, steps=len(scratchpad.steps), tokens=state.tokens, native=state.native, bound=limit or "",
+            turns=state.turns,
+            steps=len(scratchpad.steps),
+            tokens=state.tokens,
+            native=state.native,
+            bound=limit or "",
             hits=[[hit.chunk.id, round(hit.score, 6)] for hit in scratchpad.hits],
-        )  # fmt: skip
+        )
         return _final_draft(run, state, turn)
 
 
@@ -212,11 +216,14 @@ async def tool_call(run: Run, state: AgentState, call: ToolCall, backend: ToolBa
     state.transcript.add_result(call, f"{line}\n{shown}" if shown else line)
     policy = LinkPolicy.allowing([*state.transcript.given_texts, *(hit.chunk.text for hit in state.scratchpad.hits)])
     step = Step(
-        len(state.scratchpad.steps) + 1, call.name[:40],
+        len(state.scratchpad.steps) + 1,
+        call.name[:40],
         {name: _shorten_argument(value, policy) for name, value in (result.arguments or {}).items()},
-        sanitize(visible(line), policy)[:500], numbers, result.failed,
+        sanitize(visible(line), policy)[:500],
+        numbers,
+        result.failed,
         sanitize(visible(" ".join(thought.split())), policy)[:MAX_STEP_THOUGHT_CHARS],
-    )  # fmt: skip
+    )
     state.scratchpad.steps.append(step)
     run.observe(
         tool=_known_tool_name(call.name),

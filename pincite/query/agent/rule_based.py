@@ -37,7 +37,7 @@ async def run_preset_calls(run: Run, scratchpad: Scratchpad, preset_calls: Seque
 
 
 async def agent_by_rules(run: Run, plan: Plan, scratchpad: Scratchpad, backend: ToolBackend) -> None:
-    """Search the question, then names in the results, and read the section of the best passage for lists and summaries."""
+    """Search the question, then names in the results; for lists and summaries, read the best passage's section."""
     max_queries = min(run.settings.rag.max_queries, MAX_QUERIES)
     queries = list(dict.fromkeys((plan.text, *parts_of(plan.text, plan.analysis))))[:max_queries]
     searched = {fold(query) for query in queries}

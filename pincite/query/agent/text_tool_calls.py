@@ -75,9 +75,7 @@ def _parse_line(verb: str, rest: str) -> tuple[str, dict[str, Any]]:
     if verb == "FIND":
         return "find_in_document", {"doc_id": document, "text": rest.strip('"“”„')}
     if lines := _LINES.search(rest):
-        return "read_document", {
-            "doc_id": document, "start_line": int(lines[1]), "end_line": int(lines[2] or lines[1])
-        }  # fmt: skip
+        return "read_document", {"doc_id": document, "start_line": int(lines[1]), "end_line": int(lines[2] or lines[1])}
     section = _SECTION.search(rest)
     return "read_document", {"doc_id": document} | ({"section": section[1].strip('"“”„')} if section else {})
 

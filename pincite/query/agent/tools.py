@@ -219,7 +219,7 @@ def _plain_schema(about: Mapping[str, Any]) -> dict[str, Any]:
 
 
 async def call_tool(call: ToolCall, backend: ToolBackend) -> ToolResult:
-    """Execute a call; errors that the model can correct are its result, and documents without permission are not found."""
+    """Execute a call; errors that the model can correct become its result, such as a document not found."""
     kind = TOOLS.get(call.name) if call.name in backend.tools else None
     if kind is None:
         known = ", ".join(backend.tools)

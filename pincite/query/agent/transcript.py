@@ -51,9 +51,15 @@ class Transcript:
         instructions = "\n\n".join(filter(None, (plan.question.sampling.system_prompt, system)))
         history, _ = history_messages(plan.question.conversation, budget.history, run.settings.chunking.tokenizer)
         return cls(
-            instructions, prompts.get("agent/plain").text, prompts.get("agent/last").fill(question=plan.text), history, plan.text,
-            llm.window, sampling_of(plan.question, budget, run=run), run.settings.chunking.tokenizer,
-        )  # fmt: skip
+            instructions,
+            prompts.get("agent/plain").text,
+            prompts.get("agent/last").fill(question=plan.text),
+            history,
+            plan.text,
+            llm.window,
+            sampling_of(plan.question, budget, run=run),
+            run.settings.chunking.tokenizer,
+        )
 
     @property
     def given_texts(self) -> list[str]:
@@ -92,7 +98,7 @@ class Transcript:
         self.answer_requested = True
 
     def prompt(self, *, tools: bool, native: bool) -> Prompt:
-        """The prompt, without the oldest results where it would be too long; `ProviderError` where it is too long even then."""
+        """The prompt, without the oldest results where it would be too long; `ProviderError` where it still is."""
         instructions = self.instructions if native or not tools else f"{self.instructions}\n\n{self.plain}"
         head = [Message("system", instructions), *self.history, Message("user", self.question)]
         tail = [Message("user", self.last)] if self.answer_requested else []

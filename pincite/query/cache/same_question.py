@@ -138,8 +138,12 @@ def _most_important_difference(differing: list[str], names: frozenset[str]) -> D
     if any(any(map(str.isdigit, word)) or unicodedata.category(word[0])[0] in "SP" for word in differing):
         return "numbers"
     kinds: tuple[tuple[Difference, frozenset[str]], ...] = (
-        ("negation", _DENYING), ("question", _ASKING), ("units", _UNITS), ("comparison", _COMPARING), ("names", names)
-    )  # fmt: skip
+        ("negation", _DENYING),
+        ("question", _ASKING),
+        ("units", _UNITS),
+        ("comparison", _COMPARING),
+        ("names", names),
+    )
     return next((kind for kind, known in kinds if known & set(differing)), "words" if differing else "order")
 
 

@@ -1,4 +1,4 @@
-"""The semantic answer cache: one caller's answer to the same question, valid while the readable documents are unchanged."""
+"""The semantic answer cache, per caller; an entry is valid while the caller's readable documents are unchanged."""
 
 import asyncio
 import hashlib
@@ -43,8 +43,8 @@ def may_use_cache(run: Run, plan: Plan) -> bool:
     """Whether an answer may come from the cache.
 
     Only the mode `chat` is cached, with one query that was not guessed, on the current index and the current documents.
-    A run with warnings or degradations is not cached, since these would be lost. In a conversation, only a question with
-    a standalone form is cached: otherwise the model's answer depends on the history.
+    A run with warnings or degradations is not cached, since these would be lost. In a conversation, only a question
+    with a standalone form is cached: otherwise the model's answer depends on the history.
     """
     question, settings = plan.question, run.settings
     temperature = (
@@ -76,7 +76,7 @@ def _uses_conversation(run: Run, plan: Plan) -> bool:
 
 
 async def cache_lookup(run: Run, plan: Plan) -> Lookup:
-    """The cached answer to the same question, if any; the question is embedded only where there are entries to compare."""
+    """The cached answer to the same question, if any; the question is embedded only where entries can match."""
     cache, key = run.kit.cache, _cache_key(run, plan)
     assert cache is not None
     found = await cache.look(run.scope, key, plan.text)
@@ -128,14 +128,22 @@ def _as_new_answer(run: Run, plan: Plan, cached: Answer, hit: Alike) -> Answer:
         else f"a similar question ({hit.similarity:.2f}), its words compared"
     )
     run.observe(
-        hit=True, similarity=round(hit.similarity, 4), same_words=hit.question == plan.text,
-        from_trace=cached.metadata.trace_id, hits=[[source.chunk_id, source.score] for source in cached.sources],
-    )  # fmt: skip
+        hit=True,
+        similarity=round(hit.similarity, 4),
+        same_words=hit.question == plan.text,
+        from_trace=cached.metadata.trace_id,
+        hits=[[source.chunk_id, source.score] for source in cached.sources],
+    )
     metadata = replace(
-        cached.metadata, trace_id=run.id, cached=True, usage=None, durations_ms=run.durations(),
-        rewritten_query=plan.question.standalone, corrected_query=plan.question.corrected,
+        cached.metadata,
+        trace_id=run.id,
+        cached=True,
+        usage=None,
+        durations_ms=run.durations(),
+        rewritten_query=plan.question.standalone,
+        corrected_query=plan.question.corrected,
         plan=(*plan.reasons, f"answer from the cache: {how}"),
-    )  # fmt: skip
+    )
     return replace(cached, id=run.answer_id, session_id=None, metadata=metadata)
 
 
@@ -177,9 +185,19 @@ def _cache_key(run: Run, plan: Plan) -> bytes:
     """
     question = plan.question
     inputs = {
-        "pincite": __version__, "settings": run.settings.model_dump(mode="json"), "prompts": custom_prompts(run.settings.data),
-        "embedder": run.kit.embedder.name, "model": run.model_of(question), "filters": asdict(question.filters),
-        "sampling": asdict(question.sampling), "top_k": plan.top_k, "min_score": question.min_score, "alpha": question.alpha,
-        "strategy": plan.strategy, "levels": plan.levels, "intent": plan.intent, "language": question_language(plan.text),
-    }  # fmt: skip
+        "pincite": __version__,
+        "settings": run.settings.model_dump(mode="json"),
+        "prompts": custom_prompts(run.settings.data),
+        "embedder": run.kit.embedder.name,
+        "model": run.model_of(question),
+        "filters": asdict(question.filters),
+        "sampling": asdict(question.sampling),
+        "top_k": plan.top_k,
+        "min_score": question.min_score,
+        "alpha": question.alpha,
+        "strategy": plan.strategy,
+        "levels": plan.levels,
+        "intent": plan.intent,
+        "language": question_language(plan.text),
+    }
     return hashlib.sha256(json.dumps(inputs, sort_keys=True, default=str).encode()).digest()

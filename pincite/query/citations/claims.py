@@ -39,7 +39,7 @@ class Claim:
 
 
 def claims_of(text: str, marks: Sequence[Span]) -> tuple[list[Span], list[Claim]]:
-    """The sentences of an answer that assert something, and their claims; `marks` are the spans of its citation marks."""
+    """The asserting sentences of an answer, and their claims; `marks` are the spans of its citation marks."""
     blank = _blank_marks(text, marks)
     spans = sentences(blank)
     sentence_of_mark = [_sentence_of(mark, blank, spans) for mark in marks]
@@ -67,7 +67,7 @@ def _blank_marks(text: str, marks: Sequence[Span]) -> str:
 
 
 def _sentence_of(mark: Span, blank: str, spans: Sequence[Span]) -> int:
-    """The number of the sentence that a mark is in or after; a mark at the start of a line belongs to the next sentence."""
+    """The number of the sentence that a mark belongs to; at the start of a line, it is the next sentence."""
     before = max(0, bisect_right([start for start, _ in spans], mark[0]) - 1)
     at_line_start = not any(char.isalnum() for char in blank[blank.rfind("\n", 0, mark[0]) + 1 : mark[0]])
     following = before + 1

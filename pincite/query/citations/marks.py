@@ -87,7 +87,7 @@ def _resolve(inner: str, shown: str, sources: Sequence[Hit]) -> list[tuple[str, 
 
 
 def _numbers(bare: str) -> list[int] | None:
-    """The source numbers in a bracket; empty where they are no citation, None where the bracket is not a list of numbers."""
+    """The source numbers in a bracket; empty where they are no citation, None where it holds other text."""
     if labelled := _LABELLED.fullmatch(bare):
         return [int(labelled[1])] if int(labelled[1]) else []
     listed = _NUMBERS.fullmatch(bare)

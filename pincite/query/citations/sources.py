@@ -18,13 +18,29 @@ def _source(number: int, hit: Hit, cited: bool) -> Source:
     chunk = hit.chunk
     urls = chunk.source_urls or ((chunk.source_uri,) if chunk.source_uri else ())
     return Source(
-        number=number, document_id=chunk.document_id, document_name=chunk.document_name, title=chunk.title,
-        chunk_id=chunk.id, version=chunk.version, checksum=chunk.checksum, page=chunk.page,
-        start_line=chunk.start_line, end_line=chunk.end_line, start_char=chunk.start_char, end_char=chunk.end_char,
-        heading_path=chunk.heading_path, snippet=snippet(chunk.text), score=hit.score, relevance=hit.relevance,
-        similarity_score=hit.similarity, hybrid_score=hit.hybrid_score, urls=urls, cited=cited,
-        place=chunk.place, owner=chunk.owner,
-    )  # fmt: skip
+        number=number,
+        document_id=chunk.document_id,
+        document_name=chunk.document_name,
+        title=chunk.title,
+        chunk_id=chunk.id,
+        version=chunk.version,
+        checksum=chunk.checksum,
+        page=chunk.page,
+        start_line=chunk.start_line,
+        end_line=chunk.end_line,
+        start_char=chunk.start_char,
+        end_char=chunk.end_char,
+        heading_path=chunk.heading_path,
+        snippet=snippet(chunk.text),
+        score=hit.score,
+        relevance=hit.relevance,
+        similarity_score=hit.similarity,
+        hybrid_score=hit.hybrid_score,
+        urls=urls,
+        cited=cited,
+        place=chunk.place,
+        owner=chunk.owner,
+    )
 
 
 def snippet(text: str) -> str:
@@ -34,7 +50,7 @@ def snippet(text: str) -> str:
 
 
 def related_documents(hits: Sequence[Hit], labels: Mapping[str, str]) -> tuple[Related, ...]:
-    """The documents of the hits without duplicates, best first; the category is that of the front matter or the folder."""
+    """The documents of the hits without duplicates, best first, with the category of front matter or folder."""
     first: dict[str, RetrievedChunk] = {}
     for hit in hits:
         for chunk in (hit.chunk, *hit.also_in):

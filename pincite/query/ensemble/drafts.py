@@ -48,9 +48,12 @@ async def voting(run: Run, prompt: Prompt, drafts: Sequence[Draft]) -> Draft:
     ballots = await asyncio.to_thread(count_votes, drafts, statements, vectors, prompt.sources)
     chosen = pick_winner(ballots)
     run.observe(
-        drafts=len(drafts), chosen=ballots.index(chosen) + 1, statements=len(chosen.statements), agreed=len(chosen.agreed),
+        drafts=len(drafts),
+        chosen=ballots.index(chosen) + 1,
+        statements=len(chosen.statements),
+        agreed=len(chosen.agreed),
         held=chosen.supported,
-    )  # fmt: skip
+    )
     _emit_by_sentence(run, chosen.draft.text)
     usages = [one.usage for one in drafts if one.usage]
     final = replace(chosen.draft, usage=sum(usages[1:], usages[0]) if usages else None)

@@ -61,9 +61,15 @@ async def prompt_assembly(run: Run, plan: Plan, evidence: Evidence) -> Prompt:
         run.warnings.extend(_injection_warnings(chosen))
     tokens = fixed + passage_tokens + history_tokens
     run.observe(
-        sources=len(chosen), left_out=len(evidence.hits) - len(chosen), turns=len(history) // 2, tokens=tokens,
-        room=budget.prompt, window=llm.window, thinks_aloud=thinking.step_by_step, thinking=thinking.tokens,
-    )  # fmt: skip
+        sources=len(chosen),
+        left_out=len(evidence.hits) - len(chosen),
+        turns=len(history) // 2,
+        tokens=tokens,
+        room=budget.prompt,
+        window=llm.window,
+        thinks_aloud=thinking.step_by_step,
+        thinking=thinking.tokens,
+    )
     run.emit(SourcesFound(sources_of(chosen, cited=frozenset())))
     sampling = sampling_of(plan.question, budget, run=run, thinking=thinking)
     prompt = Prompt(plan.text, tuple(builder.messages(blocks, history)), tuple(chosen), tokens, sampling)
@@ -175,12 +181,16 @@ class _PromptBuilder:
         chunk = hit.chunk
         path = [part for part in chunk.heading_path if part not in (chunk.title, NO_HEADINGS)]
         return template.fill(
-            boundary=self.boundary, number=str(number), label=_one_line(" > ".join([chunk.title, *path])),
-            title=_one_line(chunk.title), file=_one_line(chunk.document_name),
+            boundary=self.boundary,
+            number=str(number),
+            label=_one_line(" > ".join([chunk.title, *path])),
+            title=_one_line(chunk.title),
+            file=_one_line(chunk.document_name),
             page=f", {chunk.place or f'page {chunk.page}'}" if chunk.page else "",
-            page_number=str(chunk.page or "-"), score=f"{hit.score:.2f}",
+            page_number=str(chunk.page or "-"),
+            score=f"{hit.score:.2f}",
             text=f"{chunk.header}\n{chunk.text}" if chunk.header else chunk.text,
-        )  # fmt: skip
+        )
 
     def reordered(self, blocks: Sequence[str], history: Sequence[Message], times: int) -> Iterator[tuple[Message, ...]]:
         """The same messages with the passages in other orders, one for each further draft.

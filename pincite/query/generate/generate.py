@@ -114,9 +114,14 @@ class _DraftWriter:
 
     def draft(self, llm: LLM, finish: str | None) -> Draft:
         return Draft(
-            self.text, self.last.model or llm.name, finish, self.usage, tuple(self.quotes), self.stream_filter.suggested_questions,
+            self.text,
+            self.last.model or llm.name,
+            finish,
+            self.usage,
+            tuple(self.quotes),
+            self.stream_filter.suggested_questions,
             self.link_policy.warnings,
-        )  # fmt: skip
+        )
 
     def finish(self) -> None:
         self._show(self.stream_filter.close())

@@ -86,7 +86,7 @@ class LinkPolicy:
         )
 
     def replace_link(self, found: re.Match[str]) -> str:
-        """The replacement of a link: the link with its host, its text with the host, or its text; citation marks are kept."""
+        """The replacement of a link: with its host, as text with the host, or as text; citation marks are kept."""
         text, target = found["text"], _target(found)
         if _MARK.fullmatch(text.strip()):
             return f"[{text}]"

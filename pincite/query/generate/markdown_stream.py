@@ -61,7 +61,7 @@ _TAG = re.compile(r"</?(?P<name>[a-z][^\s/>]*+)(?:[^>=]|=\s*+(?:\"[^\"]*+\"|'[^'
 
 
 def sanitize(text: str, policy: LinkPolicy | None = None) -> str:
-    """The text with images, active tags and links defused: no renderer loads anything from it or links to other URLs."""
+    """The text with images, active tags and links defused: renderers load nothing and link to no other URLs."""
     policy = policy or LinkPolicy()
     plain = policy.clean(text.replace("![", "! ["))
     return _TAG_BEGINS.sub(lambda start_of_tag: _separate_tag(plain, start_of_tag), plain)
@@ -94,8 +94,9 @@ def next_stretch(
 ) -> tuple[int, str] | None:
     """The length of the next stretch of prose in `raw` and its output; None where it has not ended yet.
 
-    A removed element at the start of a `fresh` line is a stretch of its own, and the line begins after it. `state` keeps
-    the position between calls, so that no text is read twice. A tag that ends the reasoning is part of the stretch.
+    A removed element at the start of a `fresh` line is a stretch of its own, and the line begins after it. `state`
+    keeps the position between calls, so that no text is read twice. A tag that ends the reasoning is part of the
+    stretch.
     """
     state = state or StretchState()
     position, output = state.position, list(state.output)
@@ -130,7 +131,7 @@ def next_stretch(
 
 
 def _may_end(raw: str, start: int, min_chars: int) -> bool:
-    """Whether a stretch may end at this white space or wide full stop: never inside brackets, which may be a citation."""
+    """Whether a stretch may end at this white space or wide full stop; never inside brackets (a citation)."""
     if raw[start] == "\n":
         return True
     if _OPEN_BRACKET.search(raw, max(0, start - MAX_BRACKET_CHARS - 1), start):

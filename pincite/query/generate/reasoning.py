@@ -16,7 +16,7 @@ STEP_BY_STEP_DIVISOR = 4
 
 @dataclass(frozen=True, slots=True)
 class Thinking:
-    """The reasoning of a model before its answer: `tokens` is its budget; `step_by_step` means that the prompt asks for it."""
+    """The reasoning before an answer: `tokens` is its budget; with `step_by_step`, the prompt asks for it."""
 
     step_by_step: bool = False
     tokens: int = 0

@@ -213,7 +213,10 @@ class StreamFilter:
         return f"{line[: fence.end()]}text"
 
     def _open_fence(self, fence: re.Match[str]) -> None:
-        """Start fenced code. In a list, a quotation or a table it may end before its fence: then no later fence is trusted."""
+        """Start fenced code.
+
+        In a list, a quotation or a table it may end before its fence: then no later fence is trusted.
+        """
         self._trusted = self._verbatim = self._trusted and not fence["lead"] and "|" not in fence.string
         lead = " {0,3}" if self._verbatim else r"[ \t>]*"
         self._closing = re.compile(rf"{lead}{fence['fence'][0]}{{{len(fence['fence'])},}}[ \t]*\Z")

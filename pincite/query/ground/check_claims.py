@@ -1,4 +1,4 @@
-"""Compare every claim of an answer with the passages it cites; a claim without citations, with the best-matching ones."""
+"""Compare every claim of an answer with the passages it cites; without citations, with the best matches."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -121,7 +121,7 @@ def _inherit_next_mark(claims: Sequence[Claim]) -> list[Claim]:
 
 
 def _sources_to_compare(claim: Claim, named: Sequence[int], sources: Sequence[Hit]) -> list[int]:
-    """The sources that a claim cites; without a mark, those with most words in common. Unmatched marks are not repaired."""
+    """The sources that a claim cites, unmatched marks left out; without a mark, those with most common words."""
     if named:
         return list(dict.fromkeys(source for source in named if source))
     return [number + 1 for number in rank_passages(claim.text, [hit.chunk for hit in sources])[:MAX_SOURCES_COMPARED]]

@@ -25,8 +25,9 @@ MIN_AGREEMENT = 0.5
 class Curve:
     """The likelihood that the cited sources answer the question.
 
-    It is the logistic of `bias` + (`slope` × the relevance of the cited sources + `lead` × their lead in log-odds over
-    the sources not cited) × the answered share of the question. A source not cited but as relevant may be the right one.
+    It is the logistic of `bias` + (`slope` × the relevance of the cited sources + `lead` × their lead in log-odds
+    over the sources not cited) × the answered share of the question. A source as relevant but not cited may be the
+    right one.
     """
 
     bias: float

@@ -140,9 +140,15 @@ def _subject(one: str, other: str, language: str) -> str:
 
 def _statement(number: int, chunk: RetrievedChunk, span: Span) -> Statement:
     return Statement(
-        number, chunk.document_id, chunk.title, chunk.version, chunk.created_at.date().isoformat(), _text(chunk, span),
-        chunk.start_char + span[0], chunk.start_char + span[1],
-    )  # fmt: skip
+        number,
+        chunk.document_id,
+        chunk.title,
+        chunk.version,
+        chunk.created_at.date().isoformat(),
+        _text(chunk, span),
+        chunk.start_char + span[0],
+        chunk.start_char + span[1],
+    )
 
 
 def _text(chunk: RetrievedChunk, span: Span) -> str:

@@ -81,8 +81,10 @@ async def no_retrieval(run: Run, plan: Plan, draft: Draft | None) -> Answer:
     incomplete = incomplete_reason(draft.finish_reason) if draft else None
     removed = draft.warnings if draft else ()
     warnings = (
-        "this answer is not from your documents", *removed, *([f"the answer is incomplete: {incomplete}"] if incomplete else []),
-    )  # fmt: skip
+        "this answer is not from your documents",
+        *removed,
+        *([f"the answer is incomplete: {incomplete}"] if incomplete else []),
+    )
     final_draft = draft or Draft(text, None, None)
     return build_answer(run, plan, Evidence((), 0.0), _ungrounded_draft(text), confidence, (), final_draft, warnings)
 
@@ -102,9 +104,21 @@ def _mark_citation(
     """The citation of a mark that the model wrote; unmatched where the mark names no source."""
     if mark.source is None:
         return Citation(
-            mark.text, mark.start, mark.end, False, None, None, "", None, None, None, None, None, 0.0,
+            mark.text,
+            mark.start,
+            mark.end,
+            False,
+            None,
+            None,
+            "",
+            None,
+            None,
+            None,
+            None,
+            None,
+            0.0,
             reason="names no source of this answer",
-        )  # fmt: skip
+        )
     return _make_citation(mark, sources[mark.source - 1].chunk, verdicts[number])
 
 
@@ -116,12 +130,21 @@ def _claim_citation(claim: Claim, source: int, verdict: SupportVerdict, sources:
 def _make_citation(mark: CitationMark, chunk: RetrievedChunk, found: SupportVerdict) -> Citation:
     start, end = chunk.start_char + found.start, chunk.start_char + found.end
     return Citation(
-        text=mark.text, start=mark.start, end=mark.end, matched=True, matched_by=mark.matched_by, source=mark.source,
-        quote=chunk.text[found.start : found.end], quote_start_char=start, quote_end_char=end,
+        text=mark.text,
+        start=mark.start,
+        end=mark.end,
+        matched=True,
+        matched_by=mark.matched_by,
+        source=mark.source,
+        quote=chunk.text[found.start : found.end],
+        quote_start_char=start,
+        quote_end_char=end,
         quote_start_line=chunk.start_line + chunk.text.count("\n", 0, found.start),
         quote_end_line=chunk.start_line + chunk.text.count("\n", 0, max(found.start, found.end - 1)),
-        page=bisect_right(chunk.page_starts, start) or None, support=round(found.support, 4), reason=found.reason,
-    )  # fmt: skip
+        page=bisect_right(chunk.page_starts, start) or None,
+        support=round(found.support, 4),
+        reason=found.reason,
+    )
 
 
 def _no_answer_confidence(evidence: Evidence) -> Confidence:
@@ -138,10 +161,15 @@ def _confidence(
     headings = [part for hit in cited for part in (hit.chunk.title, *hit.chunk.heading_path)]
     cited_texts = [*(citation.quote for citation in grounded.citations), *headings]
     inputs = ConfidenceInputs(
-        tuple(hit.relevance for hit in cited), grounded.groundedness, answered_share(plan.text, cited_texts),
-        evidence.missing, uncited=not grounded.marked, conflicts=len(grounded.conflicts), agreement=grounded.agreement,
+        tuple(hit.relevance for hit in cited),
+        grounded.groundedness,
+        answered_share(plan.text, cited_texts),
+        evidence.missing,
+        uncited=not grounded.marked,
+        conflicts=len(grounded.conflicts),
+        agreement=grounded.agreement,
         rival=max((hit.relevance for n, hit in enumerate(sources, 1) if n not in grounded.cited), default=0.0),
-    )  # fmt: skip
+    )
     if run.settings.confidence.rule == "counted":
         return counted_confidence(inputs, sources, len(grounded.citations))
     return calibrated_confidence(inputs)

@@ -30,7 +30,7 @@ _FORM = frozenset({"said", "steht"})
 async def suggested_questions(
     run: Run, plan: Plan, evidence: Evidence, cited: Collection[int], written: Sequence[str]
 ) -> tuple[str, ...]:
-    """Suggested questions: those of the model that the documents can answer, else questions made from passages not cited."""
+    """The suggested questions: answerable ones of the model, else questions made from passages not cited."""
     wanted = run.settings.answers.suggestions
     if wanted == "off":
         return ()
@@ -154,7 +154,7 @@ def _clean_heading(heading: str) -> str:
 
 
 def definition_question(sentence: str, language: str) -> tuple[str, list[str]] | None:
-    """`X is a …` → `What is X?`, and the terms of X; None where the sentence defines nothing that can be asked about."""
+    """`X is a …` → `What is X?`, and the terms of X; None where the sentence defines nothing."""
     pattern = _DEFINITION.get(language)
     found = pattern.match(sentence) if pattern else None
     if found is None:

@@ -43,8 +43,8 @@ MIN_COMPOUND_PART_CHARS = 5
 class SupportVerdict:
     """The part of a passage that matches a claim best, and how far it supports the claim.
 
-    `reason` says why it does not, and `refuted` that the passage contradicts the claim. An `open` verdict still has to be
-    decided by embeddings or by words alone.
+    `reason` says why it does not, and `refuted` that the passage contradicts the claim. An `open` verdict still has to
+    be decided by embeddings or by words alone.
     """
 
     start: int

@@ -8,7 +8,7 @@ from pincite.models.facts import Tier
 from pincite.text.tokens import Tokenizer
 
 SYSTEM_SHARE, HISTORY_SHARE, SMALL_MODEL_HISTORY_SHARE, SOURCES_SHARE, ANSWER_SHARE = 0.125, 0.125, 0.10, 0.56, 0.19
-"""Shares of the context window. Models of up to 3B parameters get the smaller history; the question counts as a source."""
+"""Shares of the context window; models of up to 3B parameters get the smaller history. The question is a source."""
 THINKING_DIVISOR = 3
 """Thinking may use the sources' share divided by this."""
 TOKENS_PER_MESSAGE = 4
@@ -42,7 +42,7 @@ class Budget:
 
     @classmethod
     def of(cls, window: int, tier: Tier, max_sources: int = 0, thinking: int = 0) -> "Budget":
-        """The budget of a context window; thinking is taken from the sources' share, and `max_sources` limits that share."""
+        """The budget of a context window; thinking uses the sources' share, which `max_sources` limits."""
         sources = int(window * SOURCES_SHARE)
         thinking_tokens = min(thinking, sources // THINKING_DIVISOR)
         left = sources - thinking_tokens

@@ -14,16 +14,35 @@ from pincite.text.invisible import visible
 REQUIRED_PLACEHOLDERS: Mapping[str, frozenset[str]] = {
     name: frozenset(needs.split())
     for name, needs in {
-        "default/system": "sources boundary", "default/source": "number text", "default/user": "question",
-        "five-stage/system": "sources boundary", "five-stage/source": "text", "five-stage/user": "question",
-        "local/source": "text", "local/user": "question sources boundary",
-        "answer/factual": "", "answer/summary": "", "answer/comparison": "", "answer/list": "", "answer/analytical": "",
-        "quote-first": "", "think-first": "", "rewrite": "conversation question",
-        "expand/variations": "question", "expand/hyde": "question", "expand/step-back": "question", "talk": "",
-        "verify": "question passages", "judge": "claims",
-        "general": "", "agent/system": "boundary", "agent/plain": "", "agent/source": "boundary number text", "agent/last": "question",
+        "default/system": "sources boundary",
+        "default/source": "number text",
+        "default/user": "question",
+        "five-stage/system": "sources boundary",
+        "five-stage/source": "text",
+        "five-stage/user": "question",
+        "local/source": "text",
+        "local/user": "question sources boundary",
+        "answer/factual": "",
+        "answer/summary": "",
+        "answer/comparison": "",
+        "answer/list": "",
+        "answer/analytical": "",
+        "quote-first": "",
+        "think-first": "",
+        "rewrite": "conversation question",
+        "expand/variations": "question",
+        "expand/hyde": "question",
+        "expand/step-back": "question",
+        "talk": "",
+        "verify": "question passages",
+        "judge": "claims",
+        "general": "",
+        "agent/system": "boundary",
+        "agent/plain": "",
+        "agent/source": "boundary number text",
+        "agent/last": "question",
     }.items()
-}  # fmt: skip
+}
 """The required placeholders of every prompt, by its name."""
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
@@ -59,7 +78,7 @@ class Prompts:
         return cls(run.settings.data, lambda reason: run.degrade("prompts", reason))
 
     def get(self, name: str) -> Template:
-        """The prompt of this name; where the custom file became invalid, its last valid version or the shipped prompt."""
+        """The prompt of this name; for an invalid custom file, its last valid version or the shipped prompt."""
         try:
             return template(name, self.data)
         except (SettingsError, OSError) as error:

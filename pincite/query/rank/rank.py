@@ -35,9 +35,10 @@ async def ranking(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
     select = partial(_select, plan, ordered, run.settings.rag, calibration)
     selected = select() if inline else await asyncio.to_thread(select)
     run.observe(
-        found=len(selected), repeated=sum(len(hit.also_in) for hit in selected),
+        found=len(selected),
+        repeated=sum(len(hit.also_in) for hit in selected),
         hits=[[hit.chunk.id, round(hit.score, 6)] for hit in selected],
-    )  # fmt: skip
+    )
     return selected
 
 

@@ -65,7 +65,7 @@ class MentionedNames:
 def mentioned_names(
     question: str, hits: Sequence[Hit], question_score: float = QUESTION_MENTION_SCORE
 ) -> MentionedNames:
-    """The possible titles in the question and in the best hits; `question_score` is the score of those in the question."""
+    """The possible titles in the question, which have the score `question_score`, and in the best hits."""
     in_passages = tuple(
         (hit.score, _names_in_passage(hit.chunk.text) - {bare_title(hit.chunk.title)}) for hit in hits[:NAMING_PASSAGES]
     )

@@ -121,7 +121,7 @@ def analyse_question(text: str) -> QuestionAnalysis:
 
 
 def _most_likely(text: str, signs: Mapping[T, _WeightedPatterns], default: T) -> tuple[T, float]:
-    """The kind with the strongest patterns, and its share of all strengths; of two equal ones, the first in the table."""
+    """The kind with the strongest patterns, and its share of all strengths; of equal ones, the first."""
     strengths = {name: strength for name, one in signs.items() if (strength := _strength(text, one))}
     if not strengths:
         return default, 1 - DEFAULT_KIND_WEIGHT

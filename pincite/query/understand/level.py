@@ -24,7 +24,7 @@ def missing_features(level: EffortLevel) -> list[Degraded]:
 
 
 def uses_chain_of_thought(settings: Settings, analysis: QuestionAnalysis) -> bool:
-    """Whether the model shall reason step by step: always, never, or (auto) where the kind of question benefits from it."""
+    """Whether the model shall reason step by step; with `auto`, where the kind of question benefits from it."""
     chosen = settings.answers.chain_of_thought
     return chosen == "on" or (chosen == "auto" and analysis.hints.chain_of_thought)
 
@@ -63,7 +63,7 @@ RULE_VERIFICATION, CLAIM_JUDGING = "verification by rules", "claims judged by th
 def summarize_level(
     question: Question, settings: Settings, analysis: QuestionAnalysis, *, retrieval: bool
 ) -> LevelSummary:
-    """The level of a question with the features that its settings enable; `retrieval` says whether documents are searched.
+    """The level of a question with its enabled features; `retrieval` says whether documents are searched.
 
     In agent mode, passages are verified by rules, and the model writes every query and the answer itself: no other
     feature but the judging of claims applies.

@@ -91,7 +91,7 @@ def _truncate_turn(turn: Exchange, max_chars: int) -> Exchange:
 
 
 def _prompt(run: Run, question: Question, conversation: Sequence[Exchange]) -> Prompt | None:
-    """The prompt, without the oldest lines where it would not fit; None where no model is configured or it is too small."""
+    """The prompt, without the oldest lines where it would not fit; None without a model or for a small one."""
     if run.kit.llm is run.kit.extractive or facts_of(run.model_of(question)).tier == "up_to_3b":
         return None
     lines, bounds = transcript_lines(conversation), Bounds(REWRITE_TIMEOUT_S, MAX_REWRITE_TOKENS, MAX_REWRITE_CHARS)
@@ -138,7 +138,7 @@ def find_doubt(written: str, asked: str, conversation: Sequence[Exchange]) -> st
 
 
 def _invented_terms(written: str, conversation_text: str) -> list[str]:
-    """Numbers and names of the rewritten question that are not in the conversation; a part of a compound counts as in it."""
+    """Numbers and names of the rewritten question that are not in the conversation, not even inside a word."""
     known = " ".join(words(conversation_text))
     tokens = re.findall(r"[^\W_][\w.,-]*", written)
     special = [token for n, token in enumerate(tokens) if any(map(str.isdigit, token)) or (n and token[0].isupper())]

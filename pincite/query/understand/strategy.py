@@ -64,7 +64,7 @@ def route_by_kind(analysis: QuestionAnalysis, text: str) -> tuple[Strategy, str]
 
 
 def passage_count(question: Question, rag: Rag, strategy: Strategy, analysis: QuestionAnalysis) -> int:
-    """The number of passages to return: as requested, else the default times the breadth of the strategy or the intent."""
+    """The number of passages: as requested, else the default times the breadth of the strategy or the intent."""
     if question.top_k is not None:
         return question.top_k
     by_setting = strategy == "dense_only" and question.strategy is None and not rag.use_hybrid_search

@@ -38,18 +38,34 @@ async def query_analysis(run: Run, question: Question, *, answered: bool = True)
     levels = result_levels(question, strategy, analysis)
     min_candidates = 0 if levels == (2,) else MIN_LEVEL_CANDIDATES
     plan = Plan(
-        question, text, strategy, (), top_k, max(rag.candidates, spec.candidates, min_candidates, top_k), analysis,
-        levels=levels, reads=max(spec.reads, min_candidates),
+        question,
+        text,
+        strategy,
+        (),
+        top_k,
+        max(rag.candidates, spec.candidates, min_candidates, top_k),
+        analysis,
+        levels=levels,
+        reads=max(spec.reads, min_candidates),
         rerank_top=0 if spec.reranked is None else max(spec.reranked, rag.rerank_top),
         retrieves=retrieval,
-    )  # fmt: skip
+    )
     plan = replace(plan, reasons=(*_reasons(plan, rag, reason), *([level.to_text(analysis)] if level else [])))
     run.observe(
-        strategy=strategy, strategy_because=reason, top_k=top_k, candidates=plan.candidates, levels=list(plan.levels),
-        intent=analysis.intent, intent_confidence=analysis.intent_confidence, question_type=analysis.type,
-        type_confidence=analysis.type_confidence, entities=len(analysis.entities), multi_hop=analysis.is_multi_hop,
-        retrieves=plan.retrieves, **({"level": level.level, "level_because": level.reason} if level else {}),
-    )  # fmt: skip
+        strategy=strategy,
+        strategy_because=reason,
+        top_k=top_k,
+        candidates=plan.candidates,
+        levels=list(plan.levels),
+        intent=analysis.intent,
+        intent_confidence=analysis.intent_confidence,
+        question_type=analysis.type,
+        type_confidence=analysis.type_confidence,
+        entities=len(analysis.entities),
+        multi_hop=analysis.is_multi_hop,
+        retrieves=plan.retrieves,
+        **({"level": level.level, "level_because": level.reason} if level else {}),
+    )
     return with_searches(plan)
 
 

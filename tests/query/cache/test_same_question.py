@@ -112,7 +112,7 @@ def test_a_question_of_politeness_alone_keeps_its_words() -> None:
 @settings(deadline=None)
 @given(st.text("abA1²ß<=+-_.%, ", max_size=12), st.text("abA1²ß<=+-_.%, ", max_size=12))
 def test_whatever_two_questions_say_nothing_of_it_is_lost(one: str, other: str) -> None:
-    """What counts as the same holds the same letters, figures and signs, but for case, articles and punctuation between words."""
+    """Same questions have the same letters, digits and signs, except for case, articles and punctuation."""
 
     def said(text: str) -> Counter[str]:
         left = unicodedata.normalize("NFC", text.lower()).replace("a", "")

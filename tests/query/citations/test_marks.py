@@ -82,9 +82,36 @@ def test_brackets_that_are_no_citations(text: str) -> None:
 
 
 PARTS = st.sampled_from(
-    ["[", "]", "(", ")", "【", "】", "^", "Source ", "Quellen ", "1", "2", "99", "-", ", ", " and ", "Leave", "Travel Guide", "`",
-     "```", "\n", ": ", "!", "x", " ", "http://e", "ü", "🏖"]
-)  # fmt: skip
+    [
+        "[",
+        "]",
+        "(",
+        ")",
+        "【",
+        "】",
+        "^",
+        "Source ",
+        "Quellen ",
+        "1",
+        "2",
+        "99",
+        "-",
+        ", ",
+        " and ",
+        "Leave",
+        "Travel Guide",
+        "`",
+        "```",
+        "\n",
+        ": ",
+        "!",
+        "x",
+        " ",
+        "http://e",
+        "ü",
+        "🏖",
+    ]
+)
 
 
 @given(st.lists(PARTS, max_size=30).map("".join))

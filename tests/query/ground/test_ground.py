@@ -73,10 +73,39 @@ def test_many_bad_citations_are_counted(make_run: Callable[..., Run]) -> None:
 
 
 WORDS = st.sampled_from(
-    ["[Source 1]", "[source 2]", "[1, 2]", "[9]", "[1-2]", "【2】", "(Source 1)", "[^1]", "[Handbook]", "[x]", "`[1]`", "[a](http://e)",
-     "Every employee has 30 days of leave", "Unused days expire", "25 days", "not", "the canteen", "Mars", ".", ". ", "\n", "\n\n- ", ":",
-     "?", " ", "\n```\n", "# ", "| a | b |", "ü", "🏖"]
-)  # fmt: skip
+    [
+        "[Source 1]",
+        "[source 2]",
+        "[1, 2]",
+        "[9]",
+        "[1-2]",
+        "【2】",
+        "(Source 1)",
+        "[^1]",
+        "[Handbook]",
+        "[x]",
+        "`[1]`",
+        "[a](http://e)",
+        "Every employee has 30 days of leave",
+        "Unused days expire",
+        "25 days",
+        "not",
+        "the canteen",
+        "Mars",
+        ".",
+        ". ",
+        "\n",
+        "\n\n- ",
+        ":",
+        "?",
+        " ",
+        "\n```\n",
+        "# ",
+        "| a | b |",
+        "ü",
+        "🏖",
+    ]
+)
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

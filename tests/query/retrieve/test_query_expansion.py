@@ -65,8 +65,11 @@ def test_each_switch_makes_one_call_and_all_are_made_at_once(make_run: Callable[
     plan = expanded(make_run(llm=model, **ALL_ON), Question("What is trust?"))
     assert (len(model.prompts), model.most) == (3, 3)
     assert plan.extra == (
-        "How tall are towers?", "Trust is built slowly.", "How high is the tower?", "What is the height of the building?",
-    )  # fmt: skip
+        "How tall are towers?",
+        "Trust is built slowly.",
+        "How high is the tower?",
+        "What is the height of the building?",
+    )
     assert len(plan.searched) == 5  # rag.max_queries
     by_text = {text: [search.via for search in plan.searches if search.text == text] for text in plan.searched}
     assert by_text["Trust is built slowly."] == ["dense"]
@@ -88,8 +91,11 @@ def test_fusion_switches_all_on_and_searches_the_parts_first(make_run: Callable[
     asked = Question("Who was older, Ada Byron or Karl Lindner?", strategy="fusion")
     plan = expanded(make_run(llm=Model()), asked)
     assert plan.extra == (
-        "Who was older, Ada Byron", "Who was older, Karl Lindner", "How tall are towers?", "How high is the tower?",
-    )  # fmt: skip
+        "Who was older, Ada Byron",
+        "Who was older, Karl Lindner",
+        "How tall are towers?",
+        "How high is the tower?",
+    )
 
 
 def test_without_a_model_the_parts_are_searched_and_what_is_missing_is_said(make_run: Callable[..., Run]) -> None:
@@ -134,12 +140,15 @@ def test_there_are_never_more_texts_than_allowed(make_run: Callable[..., Run], m
     [
         ("", []),
         ("I'm sorry, I cannot do that.", []),
-        ("Sure! Here are three:\n- one thing\n* \"another thing\"\n\n3) ` a third `", ["one thing", "another thing", "a third"]),
+        (
+            'Sure! Here are three:\n- one thing\n* "another thing"\n\n3) ` a third `',
+            ["one thing", "another thing", "a third"],
+        ),
         ("x" * 400, []),
         ("??\n\x00!!", []),
         ("<think>hm</think>\nQuestion 2: what else", ["what else"]),
     ],
-)  # fmt: skip
+)
 def test_what_a_model_writes_is_cleaned(says: str, kept: list[str]) -> None:
     assert list(clean_lines(says)) == kept
 

@@ -24,19 +24,51 @@ def fix(word: str, *held: str, name: bool = False, language: str = "en") -> str 
 def test_plain_words_are_looked_at_with_their_place() -> None:
     text = "How many vacaton days?"
     assert [(text[one.start : one.end], one.word) for one in possible_typos(text)] == [
-        ("many", "many"), ("vacaton", "vacaton"), ("days", "days"),
-    ]  # fmt: skip
+        ("many", "many"),
+        ("vacaton", "vacaton"),
+        ("days", "days"),
+    ]
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "die USA", "PPARy", "iPSC", "p53", "B12x", "word2vec", "snake_case", "a.py", "example.com", "http://exmaple/x", "me@exmaple.de",
-        "--verbsoe", "obj.methd", "methd()", "key=valeu", "/ect/hosts", "#hashtga", "50%ige", '"teh quotde part"', "„wörtlich zitirt“",
-        "`quotde`", "'quotde words'", "doesn't", "Newton's", "l’homme", "東京都は", "x" * 31, "wtf", "über", "4711", "🙂🙂🙂🙂",
-        "Universita\u0308t", "Uni\u00adversitaet", "",
+        "die USA",
+        "PPARy",
+        "iPSC",
+        "p53",
+        "B12x",
+        "word2vec",
+        "snake_case",
+        "a.py",
+        "example.com",
+        "http://exmaple/x",
+        "me@exmaple.de",
+        "--verbsoe",
+        "obj.methd",
+        "methd()",
+        "key=valeu",
+        "/ect/hosts",
+        "#hashtga",
+        "50%ige",
+        '"teh quotde part"',
+        "„wörtlich zitirt“",
+        "`quotde`",
+        "'quotde words'",
+        "doesn't",
+        "Newton's",
+        "l’homme",
+        "東京都は",
+        "x" * 31,
+        "wtf",
+        "über",
+        "4711",
+        "🙂🙂🙂🙂",
+        "Universita\u0308t",
+        "Uni\u00adversitaet",
+        "",
     ],
-)  # fmt: skip
+)
 def test_figures_codes_acronyms_quotes_and_short_words_are_not(text: str) -> None:
     assert words_of(text) == []
 
@@ -51,9 +83,9 @@ def test_parts_of_a_hyphenated_word_stand_alone() -> None:
         ("Who was Jared Norman?", ["jared", "norman"]),
         ("Panthers lost. Broncos won", []),
         ("(Panthers) lost: Broncos won", []),
-        ("The \"x\" Panthers", ["panthers"]),
+        ('The "x" Panthers', ["panthers"]),
     ],
-)  # fmt: skip
+)
 def test_a_capital_in_the_middle_of_a_sentence_makes_a_name(text: str, names: list[str]) -> None:
     assert [one.word for one in possible_typos(text) if one.name] == names
 
@@ -62,8 +94,12 @@ def test_a_capital_in_the_middle_of_a_sentence_makes_a_name(text: str, names: li
 def test_every_slip_of_one_letter_is_undone(word: str, data: st.DataObject) -> None:
     at = data.draw(st.integers(0, len(word) - 2))
     letter = data.draw(st.sampled_from(string.ascii_lowercase))
-    slips = [word[:at] + word[at + 1 :], word[:at] + letter + word[at:], word[:at] + letter + word[at + 1 :],
-             word[:at] + word[at + 1] + word[at] + word[at + 2 :]]  # fmt: skip
+    slips = [
+        word[:at] + word[at + 1 :],
+        word[:at] + letter + word[at:],
+        word[:at] + letter + word[at + 1 :],
+        word[:at] + word[at + 1] + word[at] + word[at + 2 :],
+    ]
     for slip in slips:
         assert slip == word or word in edits(slip, "en")
 

@@ -101,7 +101,10 @@ def test_where_nothing_can_be_read_the_answer_knows_nothing_of_it_and_says_why(
     assert any("does not use them" in note.reason for note in result.degraded)
 
 
-@pytest.mark.parametrize(("mode", "pictures"), [("vision", ()), ("chat", (Picture("image/png", b""),)), ("agent", (Picture("image/png", b""),))])  # fmt: skip
+@pytest.mark.parametrize(
+    ("mode", "pictures"),
+    [("vision", ()), ("chat", (Picture("image/png", b""),)), ("agent", (Picture("image/png", b""),))],
+)
 def test_pictures_and_their_mode_belong_together(make_run: Callable[..., Run], mode: Any, pictures: Any) -> None:
     with pytest.raises(Invalid, match="pictures"):
         asyncio.run(answer(make_run(), Question("q", mode=mode, pictures=pictures)))
