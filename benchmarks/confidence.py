@@ -38,7 +38,7 @@ class Seen:
 
     relevance: float
     rival: float
-    answered_share: float
+    answered: float
     grounding: float
     right: bool
     held_out: bool

@@ -86,7 +86,7 @@ def test_no_more_steps_are_made_than_an_agent_may(make_run: Callable[..., Run]) 
     assert len(scratchpad.steps) == 1
 
 
-def test_a_search_that_fails_is_told_and_ends_it(make_run: Callable[..., Run]) -> None:
+def test_a_failed_search_is_a_step_and_ends_the_agent(make_run: Callable[..., Run]) -> None:
     scratchpad, _, run = followed(make_run, plan("Who built the mill?"), Library(down=True))
     assert [step.failed for step in scratchpad.steps] == [True]
     assert [note.stage for note in run.degraded] == ["rag_search"]

@@ -51,11 +51,11 @@ def test_a_call_is_understood_however_it_is_written(text: str, call: tuple[str, 
         "",
     ],
 )
-def test_what_is_no_call_is_left_alone(text: str) -> None:
+def test_text_without_calls_is_unchanged(text: str) -> None:
     assert calls_in(text) == (text, ())
 
 
-def test_what_a_model_makes_up_after_its_call_is_dropped() -> None:
+def test_text_after_the_calls_is_dropped() -> None:
     said, [call] = calls_in(
         "I will look for the mill.\nSEARCH: the mill\nResult: [Source 1] The mill is blue.\nANSWER: blue"
     )

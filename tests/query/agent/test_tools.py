@@ -22,8 +22,8 @@ from pincite.query.agent.tools import (
 from tests.builders import hit
 
 
-class Shelf:
-    """Hands that remember what they were asked for."""
+class RecordingBackend:
+    """A backend that records its calls."""
 
     def __init__(self) -> None:
         self.asked: list[Any] = []
@@ -52,9 +52,9 @@ class Shelf:
         return ToolBackend(self.search, self.read, self.find)
 
 
-def call(name: str, arguments: Any, shelf: Shelf | None = None) -> ToolResult:
+def call(name: str, arguments: Any, recording: RecordingBackend | None = None) -> ToolResult:
     written = arguments if isinstance(arguments, str) else json.dumps(arguments)
-    return asyncio.run(call_tool(ToolCall("c", name, written), (shelf or Shelf()).backend))
+    return asyncio.run(call_tool(ToolCall("c", name, written), (recording or RecordingBackend()).backend))
 
 
 def test_every_tool_is_described_by_a_plain_schema() -> None:
@@ -82,34 +82,34 @@ def test_every_tool_is_described_by_a_plain_schema() -> None:
 
 
 @pytest.mark.parametrize("name", list(TOOLS))
-def test_the_example_of_each_tool_is_taken(name: str) -> None:
+def test_the_example_of_each_tool_is_valid(name: str) -> None:
     assert not call(name, example_arguments(name)).failed
 
 
 @pytest.mark.parametrize("given", [{"queries": ["cats", " cats ", "dogs"]}, {"query": ["cats", "dogs"]}])
-def test_queries_are_searched_at_once_each_once(given: dict[str, Any]) -> None:
-    shelf = Shelf()
-    result = call("rag_search", given, shelf)
-    assert shelf.asked == [["cats", "dogs"]]
+def test_queries_are_searched_together_without_duplicates(given: dict[str, Any]) -> None:
+    recording = RecordingBackend()
+    result = call("rag_search", given, recording)
+    assert recording.asked == [["cats", "dogs"]]
     assert (result.summary, len(result.hits), result.failed) == ("1 passage found", 1, False)
 
 
 def test_one_query_may_stand_alone() -> None:
-    shelf = Shelf()
-    call("rag_search", {"query": "cats"}, shelf)
-    assert shelf.asked == [["cats"]]
+    recording = RecordingBackend()
+    call("rag_search", {"query": "cats"}, recording)
+    assert recording.asked == [["cats"]]
 
 
 def test_a_document_is_read_as_asked() -> None:
-    shelf = Shelf()
+    recording = RecordingBackend()
     result = call(
-        "read_document", {"doc_id": "d", "section": "S", "start_line": 2, "end_line": 3, "version": "v"}, shelf
+        "read_document", {"doc_id": "d", "section": "S", "start_line": 2, "end_line": 3, "version": "v"}, recording
     )
-    assert shelf.asked == [ReadRequest("d", None, "S", 2, 3, "v")]
+    assert recording.asked == [ReadRequest("d", None, "S", 2, 3, "v")]
     assert result.summary == "lines 1 to 9 of 80, section Sleep"
 
 
-def test_every_place_of_a_text_is_told_with_its_line() -> None:
+def test_every_match_of_a_text_is_returned_with_its_line() -> None:
     assert call("find_in_document", {"doc_id": "d", "text": "cat"}).summary == "3 places: line 3, 7"
     assert "does not contain this exact text" in call("find_in_document", {"doc_id": "d", "text": "dog"}).summary
 
@@ -135,7 +135,7 @@ def test_every_place_of_a_text_is_told_with_its_line() -> None:
         ("rag_search", "[" * 5000, "not JSON"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_with_a_call_is_its_result(name: str, arguments: Any, said: str) -> None:
+def test_errors_of_a_call_are_its_result(name: str, arguments: Any, said: str) -> None:
     result = call(name, arguments)
     assert result.failed
     assert said in result.summary
@@ -143,14 +143,14 @@ def test_what_is_wrong_with_a_call_is_its_result(name: str, arguments: Any, said
 
 
 def test_arguments_of_a_megabyte_are_refused_unread() -> None:
-    shelf = Shelf()
-    result = call("rag_search", {"queries": ["x" * 1_000_000]}, shelf)
+    recording = RecordingBackend()
+    result = call("rag_search", {"queries": ["x" * 1_000_000]}, recording)
     assert result.failed
     assert f"more than {MAX_ARGUMENT_CHARS:,} characters" in result.summary
     assert len(result.summary) < 200
-    assert shelf.asked == []
+    assert recording.asked == []
 
 
-def test_a_part_that_is_down_is_no_answer_to_the_model() -> None:
+def test_an_unavailable_backend_raises() -> None:
     with pytest.raises(Unavailable):
         call("find_in_document", {"doc_id": "d", "text": "down"})

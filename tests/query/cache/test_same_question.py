@@ -111,7 +111,7 @@ def test_a_question_of_politeness_alone_keeps_its_words() -> None:
 
 @settings(deadline=None)
 @given(st.text("abA1²ß<=+-_.%, ", max_size=12), st.text("abA1²ß<=+-_.%, ", max_size=12))
-def test_whatever_two_questions_say_nothing_of_it_is_lost(one: str, other: str) -> None:
+def test_same_questions_have_the_same_signs(one: str, other: str) -> None:
     """Same questions have the same letters, digits and signs, except for case, articles and punctuation."""
 
     def said(text: str) -> Counter[str]:

@@ -1,4 +1,4 @@
-"""What an answer claims, and which marks vouch for it."""
+"""Claims of an answer and their citation marks."""
 
 import re
 
@@ -40,11 +40,11 @@ def split(text: str) -> list[tuple[str, tuple[int, ...]]]:
         ("", []),
     ],
 )
-def test_an_answer_is_cut_where_its_marks_stand(text: str, claims: list[tuple[str, tuple[int, ...]]]) -> None:
+def test_an_answer_is_split_at_its_marks(text: str, claims: list[tuple[str, tuple[int, ...]]]) -> None:
     assert split(text) == claims
 
 
-def test_a_claim_stands_where_it_says() -> None:
+def test_the_offsets_of_a_claim_match_its_text() -> None:
     text = "It opens at 9 [Source 1]. Dogs stay outside."
     _, claims = claims_of(text, [(14, 24)])
     assert [text[claim.start : claim.end] for claim in claims] == ["It opens at 9", "Dogs stay outside."]

@@ -115,7 +115,7 @@ PARTS = st.sampled_from(
 
 
 @given(st.lists(PARTS, max_size=30).map("".join))
-def test_marks_stand_where_they_say_and_name_sources_that_are_there(text: str) -> None:
+def test_marks_have_exact_offsets_and_existing_sources(text: str) -> None:
     shown, marks = normalise_marks(text, SOURCES)
     assert all(shown[mark.start : mark.end] == mark.text for mark in marks)
     assert all((mark.source is None) == (mark.matched_by is None) for mark in marks)

@@ -1,4 +1,4 @@
-"""What a question is about, and what of it is covered."""
+"""Aspects of a question and their coverage."""
 
 import asyncio
 from collections.abc import Callable
@@ -30,11 +30,11 @@ def missing(question: str, told: str, *names: str, language: str = "en") -> tupl
         ("What is it?", []),
     ],
 )
-def test_a_question_is_about_its_words_of_meaning_in_their_runs(question: str, aspects: list[str]) -> None:
+def test_aspects_are_runs_of_content_words(question: str, aspects: list[str]) -> None:
     assert [aspect.text for aspect in find_aspects(question, (), {"en", "de"})] == aspects
 
 
-def test_what_nothing_is_said_about_is_missing_in_the_questions_words() -> None:
+def test_uncovered_aspects_are_missing() -> None:
     assert missing("Which brand of solar panels do we use?", "We use panels.") == ("brand",)
     assert missing("What is the salary of the chief engineer?", "The chief engineer is on call.") == ("salary",)
 
@@ -67,6 +67,6 @@ def test_no_hits_are_no_evidence(make_run: Callable[..., Run]) -> None:
     assert evidence.coverage == 0.0
 
 
-def test_no_answer_stands_on_more_than_so_many(make_run: Callable[..., Run]) -> None:
+def test_evidence_has_a_maximum_of_passages(make_run: Callable[..., Run]) -> None:
     hits = [hit(f"cat {key}", key=key) for key in range(MAX_EVIDENCE_PASSAGES + 5)]
     assert list(asyncio.run(evidence_selection(make_run(), plan("cats"), hits)).hits) == hits[:MAX_EVIDENCE_PASSAGES]

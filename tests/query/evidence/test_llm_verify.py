@@ -17,7 +17,7 @@ HITS = [hit("cats purr", key=1), hit("dogs bark", key=2), hit("cats sleep", key=
 
 
 class Judge(ScriptedLLM):
-    """Says what it was told to and remembers what it was asked."""
+    """Returns a preset text and records its prompts."""
 
     def __init__(self, says: str, window: int = 8192) -> None:
         super().__init__(Options(window=window))
@@ -61,7 +61,7 @@ def test_where_no_passage_helps_that_is_said(make_run: Callable[..., Run]) -> No
     assert run.warnings == ["the model found none of 3 passages helpful for the question"]
 
 
-def test_without_a_model_there_is_nobody_to_ask(make_run: Callable[..., Run]) -> None:
+def test_model_verification_needs_a_model(make_run: Callable[..., Run]) -> None:
     run = make_run()
     run.kit = type(run.kit)(run.kit.index, run.kit.embedder, run.kit.extractive, run.kit.extractive)
     with pytest.raises(ProviderError, match=r"no model is configured.*rag\.verification_by"):

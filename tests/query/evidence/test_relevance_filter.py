@@ -1,4 +1,4 @@
-"""What may be answered from, by rules."""
+"""The relevance filter."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -14,7 +14,7 @@ def kept(run: Run, hits: Sequence[Hit]) -> list[int]:
     return [found.chunk.key for found in asyncio.run(relevance_filter(run, plan("why do cats purr"), hits))]
 
 
-def test_what_is_weak_is_left_out(make_run: Callable[..., Run]) -> None:
+def test_weak_passages_are_dropped(make_run: Callable[..., Run]) -> None:
     hits = [hit("cats purr", key=1), hit("cats sleep", key=2, relevance=0.09)]
     assert kept(make_run(rag__similarity_threshold=0.1), hits) == [1]
 

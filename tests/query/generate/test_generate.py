@@ -36,7 +36,7 @@ def test_a_model_that_stops_in_the_middle_is_never_taken_for_whole(make_run: Cal
     assert run.degraded[0].stage == "llm_generation"
 
 
-def test_a_model_is_let_go_at_once_when_a_listener_fails(make_run: Callable[..., Run]) -> None:
+def test_the_model_is_closed_when_emitting_fails(make_run: Callable[..., Run]) -> None:
     closed: list[bool] = []
 
     class Model:
@@ -72,7 +72,7 @@ def test_what_a_model_thinks_is_kept_apart_for_the_trace(make_run: Callable[...,
     assert "so yes" not in "".join(event.text for event in events if isinstance(event, Token))
 
 
-def test_one_of_several_drafts_is_not_heard_and_must_be_whole(make_run: Callable[..., Run]) -> None:
+def test_one_of_several_drafts_is_not_streamed_and_must_be_complete(make_run: Callable[..., Run]) -> None:
     events: list[Event] = []
     run = make_run(llm=ScriptedLLM(Options(answers=("one two three",))), events=events)
     assert asyncio.run(llm_draft(run, prompt("q", hit("x")))).text == "one two three"

@@ -1,4 +1,4 @@
-"""What may not leave in an answer: addresses that were made up, links that act, hosts that are not what they seem."""
+"""The link policy: invented URLs, active links, deceptive hosts."""
 
 import time
 from itertools import pairwise
@@ -86,7 +86,7 @@ def test_neither_neighbours_nor_several_cuts_change_that(texts: list[str], data:
         assert "secret" not in "".join(part for part in said.split() if "://" in part)
 
 
-def test_the_reader_is_told_what_was_held_back() -> None:
+def test_removed_links_and_images_are_in_warnings() -> None:
     assert shown("All is well at https://k.example/x. [Source 1]")[1] == ()
     assert shown("![x](https://e.example) <img src=x> [y](javascript:x) https://e.example")[1] == (
         "an image was removed from the answer",

@@ -1,4 +1,4 @@
-"""Stretches of prose: where they end, what they wait for, and that nothing takes long."""
+"""Stretches of streamed Markdown: where they end, when they wait, and that reading is fast."""
 
 import time
 from typing import Any
@@ -116,5 +116,5 @@ def test_nothing_is_read_twice_because_it_comes_in_small_pieces(monkeypatch: pyt
     assert reads < 3 * len(text)
 
 
-def test_what_is_tamed_stands_but_loads_nothing() -> None:
+def test_sanitized_text_loads_nothing() -> None:
     assert sanitize("Sure! See ![x](u) <img src=u> [Source 1]") == "Sure! See ! [x] (u) < img src=u> [Source 1]"

@@ -1,4 +1,4 @@
-"""How a model should think before it answers."""
+"""Reasoning and thinking before an answer."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -26,7 +26,7 @@ class _Named:
         raise AssertionError("nobody asks it")
 
 
-def test_nobody_thinks_unless_that_is_wished(make_run: Callable[..., Run]) -> None:
+def test_thinking_is_off_by_default(make_run: Callable[..., Run]) -> None:
     assert thinking(make_run(), "qwen3:8b") == NO_THINKING
 
 

@@ -1,4 +1,4 @@
-"""The cleaner: what never reaches a reader, what comes through untouched, and that cuts on the way change nothing."""
+"""The stream filter: removed text, unchanged text, and independence of how the stream is cut."""
 
 import re
 import time
@@ -101,7 +101,7 @@ def clean(*pieces: str) -> tuple[str, tuple[str, ...]]:
 
 
 def leads_to(reader: MarkdownIt, text: str) -> Iterator[str]:
-    """Everything a reader may be led to by an answer: links, and bare addresses outside of code."""
+    """All targets of an answer: links, and bare URLs outside code."""
     for block in reader.parse(text):
         for token in block.children or ():
             if token.type == "link_open":
@@ -212,7 +212,7 @@ def test_it_lets_go_while_the_model_writes() -> None:
     assert cleaner.close() == ""
 
 
-def test_citations_are_mended_whole() -> None:
+def test_citations_are_normalised_as_a_whole() -> None:
     cleaner = StreamFilter(rewrite=lambda text: text.replace("[source 1]", "[Source 1]"))
     text = "One two three four five six seven eight nine [source 1] `[source 1]`."
     shown = "".join([*(cleaner.feed(char) for char in text), cleaner.close()])
@@ -237,7 +237,7 @@ def test_citations_are_mended_whole() -> None:
         ("I can help you with that. Five days.", "Five days."),
     ],
 )
-def test_what_only_introduces_is_gone(text: str, left: str) -> None:
+def test_preambles_are_removed(text: str, left: str) -> None:
     assert strip_preamble(text) == left
 
 
@@ -257,7 +257,7 @@ def test_what_only_introduces_is_gone(text: str, left: str) -> None:
         "From the kitchen: soup.",
     ],
 )
-def test_what_says_something_stays(text: str) -> None:
+def test_other_openings_stay(text: str) -> None:
     assert strip_preamble(text) == text
 
 

@@ -1,4 +1,4 @@
-"""How far an answer can be relied on."""
+"""The confidence of an answer."""
 
 from dataclasses import replace
 
@@ -37,7 +37,7 @@ def test_a_source_as_relevant_that_is_not_cited_lowers_the_score_and_is_named() 
     assert "not cited" not in calibrated_confidence(replace(GOOD, rival=0.3)).reason
 
 
-def test_a_question_is_answered_as_far_as_its_words_stand_in_what_is_cited() -> None:
+def test_answered_share_counts_question_words_in_cited_texts() -> None:
     told = ["Every employee has 30 days of leave.", "Handbook"]
     assert answered_share("How many days of leave does an employee have in Patagonia?", told) == pytest.approx(
         0.6, abs=0.1
@@ -46,7 +46,7 @@ def test_a_question_is_answered_as_far_as_its_words_stand_in_what_is_cited() -> 
     assert answered_share("", told) == 0.0
 
 
-def test_a_reason_names_what_speaks_for_it_and_against_it() -> None:
+def test_the_reason_names_what_raises_and_lowers_the_confidence() -> None:
     half = Groundedness(0.5, (GroundedSentence(0, 9, 1.0, 1), GroundedSentence(9, 20, 0.1, None)))
     made = calibrated_confidence(replace(GOOD, groundedness=half, missing=("Patagonia",), conflicts=1, agreement=0.5))
     assert made.reason == (
@@ -56,14 +56,14 @@ def test_a_reason_names_what_speaks_for_it_and_against_it() -> None:
 
 
 @pytest.mark.parametrize("against", [{"uncited": True}, {"conflicts": 1}, {"agreement": 0.2}])
-def test_what_its_model_did_not_cite_or_sources_disagree_about_is_not_high(against: dict[str, object]) -> None:
+def test_confidence_is_not_high_without_citations_or_with_conflicts(against: dict[str, object]) -> None:
     assert calibrated_confidence(GOOD).level == "high"
     made = calibrated_confidence(replace(GOOD, **against))  # type: ignore[arg-type]
     assert made.level != "high"
     assert made.score < HIGH_SCORE
 
 
-def test_nothing_cited_is_nothing_to_rely_on() -> None:
+def test_confidence_is_zero_without_citations() -> None:
     assert calibrated_confidence(replace(GOOD, relevant=())).level == "low"
 
 
@@ -76,7 +76,7 @@ def test_nothing_cited_is_nothing_to_rely_on() -> None:
         ([0.2, 0.2, 0.2], "low", "low relevance scores (avg 20%)"),
     ],
 )
-def test_the_rule_that_counts(similarities: list[float], level: str, reason: str) -> None:
+def test_the_counted_rule_uses_passages_and_mean_similarity(similarities: list[float], level: str, reason: str) -> None:
     hits = [replace(hit("x", key=key), similarity=one) for key, one in enumerate(similarities)]
     made = counted_confidence(GOOD, hits, 2)
     assert (made.level, made.reason, made.score) == (level, reason, 0.99)

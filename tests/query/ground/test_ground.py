@@ -1,4 +1,4 @@
-"""A draft and its sources become an answer."""
+"""Grounding a draft in its sources."""
 
 import asyncio
 from collections.abc import Callable
@@ -32,7 +32,7 @@ def grounded(run: Run, text: str) -> Answer:
     return asyncio.run(check_and_ground())
 
 
-def test_a_citation_that_does_not_hold_says_why_and_so_does_a_warning(make_run: Callable[..., Run]) -> None:
+def test_an_unsupported_citation_has_a_reason_and_a_warning(make_run: Callable[..., Run]) -> None:
     made = grounded(make_run(), "Every employee has 25 days of leave. [Source 1]")
     [citation] = made.citations
     assert (citation.matched, citation.source, citation.reason) == (True, 1, "says 25 days, the source says 30 days")
@@ -54,7 +54,7 @@ def test_a_sentence_without_a_mark_is_cited_by_code_at_its_end(make_run: Callabl
     )
 
 
-def test_a_source_that_is_not_there_says_so(make_run: Callable[..., Run]) -> None:
+def test_a_citation_of_an_unknown_source_has_a_reason(make_run: Callable[..., Run]) -> None:
     [citation] = grounded(make_run(), "Unused days expire on 31 March [Source 7].").citations
     assert (citation.matched, citation.support, citation.reason) == (False, 0.0, "names no source of this answer")
 

@@ -1,4 +1,4 @@
-"""Questions to go on with."""
+"""Suggested questions."""
 
 import asyncio
 from collections.abc import Callable
@@ -30,11 +30,11 @@ def made(run: Run, *written: str, hits: tuple[Hit, ...] = HITS) -> tuple[str, ..
     return asyncio.run(suggested_questions(run, asked, Evidence(hits, 1.0), {1}, written))
 
 
-def test_what_was_found_and_not_cited_is_asked_about(make_run: Callable[..., Run]) -> None:
+def test_uncited_passages_become_suggested_questions(make_run: Callable[..., Run]) -> None:
     assert made(make_run()) == ("What is said about Quiet hours?", "What is a dewar?")
 
 
-def test_what_was_asked_is_not_suggested_again(make_run: Callable[..., Run]) -> None:
+def test_the_question_itself_is_not_suggested(make_run: Callable[..., Run]) -> None:
     same = hit(LONG, key=2, heading_path=("Handbook", "Arrive at the station"))
     assert made(make_run(), hits=(HITS[0], same)) == ()
 
@@ -46,13 +46,13 @@ def test_the_models_suggestions_that_nothing_answers_are_dropped(make_run: Calla
     )
 
 
-def test_they_are_kept_and_that_is_said_where_they_cannot_be_checked(make_run: Callable[..., Run]) -> None:
+def test_unchecked_suggestions_are_kept_and_reported(make_run: Callable[..., Run]) -> None:
     run = make_run(TEXTS, RANKS, RANKS, embedder=ScriptedEmbedder(Options(fail="down")))
     assert made(run, "Who won?") == ("Who won?",)
     assert run.degraded[0].reason == "suggested questions were not checked: down"
 
 
-def test_a_setting_leaves_them_out_or_as_the_model_wrote_them(make_run: Callable[..., Run]) -> None:
+def test_the_setting_disables_or_passes_on_suggestions(make_run: Callable[..., Run]) -> None:
     assert made(make_run(answers__suggestions="off"), "Who won?") == ()
     assert made(make_run(answers__suggestions="model"), "Who won?") == ("Who won?",)
     assert made(make_run(answers__suggestions="model")) == ()

@@ -18,7 +18,7 @@ def verdict(claim: str) -> tuple[str, bool, str | None]:
     return TEXT[made.start : made.end], made.support >= MIN_SUPPORT, made.reason
 
 
-def test_the_sentence_that_says_it_is_found() -> None:
+def test_the_supporting_sentence_is_aligned() -> None:
     assert verdict("Unused days expire on 31 March.") == ("Unused days expire on 31 March.", True, None)
     assert verdict("Ilse Vantobel must give consent for carry-over")[0].startswith("Carry-over needs")
 
@@ -41,7 +41,7 @@ def test_a_claim_that_needs_two_sentences_gets_both() -> None:
         ("The canteen opens at noon.", "the source says nothing of the kind"),
     ],
 )
-def test_what_the_source_does_not_say_is_told_with_the_reason(claim: str, reason: str) -> None:
+def test_an_unsupported_claim_has_a_reason(claim: str, reason: str) -> None:
     assert verdict(claim)[1:] == (False, reason)
 
 
@@ -58,7 +58,7 @@ def test_the_same_in_another_form_is_supported(claim: str) -> None:
     assert verdict(claim)[1]
 
 
-def test_meaning_decides_where_words_leave_it_open() -> None:
+def test_the_cosine_decides_open_verdicts() -> None:
     claim, chunk = "Staff get a month of holidays, that is leave.", found(TEXT)
     made = judge_claim(claim, chunk)
     assert made.open
@@ -69,6 +69,6 @@ def test_meaning_decides_where_words_leave_it_open() -> None:
     )
 
 
-def test_sources_are_tried_by_what_they_share() -> None:
+def test_passages_are_ranked_by_shared_words() -> None:
     chunks = [found("The canteen opens at noon."), found(TEXT), found("Leave is short.")]
     assert rank_passages("Unused days of leave expire", chunks) == [1, 2]

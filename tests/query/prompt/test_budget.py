@@ -20,7 +20,7 @@ def test_a_setting_lowers_the_share_of_the_sources_and_never_raises_it() -> None
     assert Budget.of(8000, "unknown", 9000).sources == 4480
 
 
-def test_what_is_thought_with_is_taken_from_the_sources_and_never_most_of_it() -> None:
+def test_thinking_uses_part_of_the_sources_share() -> None:
     budget = Budget.of(8000, "unknown", thinking=1000)
     assert (budget.thinking, budget.sources, budget.answer) == (1000, 3480, 1520)
     greedy = Budget.of(8000, "unknown", thinking=50_000)

@@ -25,14 +25,14 @@ def test_every_prompt_is_a_file_and_every_file_a_prompt() -> None:
 
 
 @pytest.mark.parametrize("name", REQUIRED_PLACEHOLDERS)
-def test_shipped_prompts_have_the_places_they_need(name: str) -> None:
+def test_shipped_prompts_have_their_required_placeholders(name: str) -> None:
     text = template(name).text
     assert text
     assert all(f"{{{place}}}" in text for place in REQUIRED_PLACEHOLDERS[name])
 
 
 @given(st.text(), st.sampled_from(["{b}", "{{b}}", "%s", "{0}", "\\1", "{a}{b}"]))
-def test_what_is_put_in_is_never_read_as_a_place(text: str, trap: str) -> None:
+def test_values_are_not_parsed_for_placeholders(text: str, trap: str) -> None:
     assert Template("t", "<{a}|{b}>").fill(a=text + trap, b="B") == f"<{visible(text + trap)}|B>"
 
 
@@ -72,9 +72,7 @@ def test_a_prompt_that_cannot_work_is_refused_at_the_start(
 
 
 @pytest.mark.parametrize("spoilt", [b"{question}", b"\xff", b"x" * 200_000])
-def test_one_that_is_spoilt_later_leaves_the_last_good_one_or_the_shipped_one_and_it_is_said(
-    tmp_path: Path, spoilt: bytes
-) -> None:
+def test_an_invalid_custom_prompt_falls_back_and_is_reported(tmp_path: Path, spoilt: bytes) -> None:
     told: list[str] = []
     prompts, custom = Prompts(tmp_path, told.append), tmp_path / "prompts" / "rewrite.txt"
     custom.parent.mkdir()
@@ -93,7 +91,7 @@ def test_an_unknown_prompt_names_the_known_ones() -> None:
         template("nonsense")
 
 
-def test_a_prompt_of_ones_own_that_changes_is_another_state(tmp_path: Path) -> None:
+def test_a_changed_custom_prompt_changes_the_cache_key(tmp_path: Path) -> None:
     assert custom_prompts(tmp_path) == ()
     custom = tmp_path / "prompts" / "talk.txt"
     custom.parent.mkdir()

@@ -1,4 +1,4 @@
-"""What says the same appears once."""
+"""Deduplication and MMR."""
 
 from dataclasses import replace
 
@@ -68,7 +68,7 @@ HITS = [
 ]
 
 
-def test_something_else_goes_before_more_of_the_same() -> None:
+def test_mmr_prefers_different_passages() -> None:
     assert [one.chunk.key for one in mmr(HITS, 0.5, 4)] == [1, 3, 2, 4]
     assert [one.chunk.key for one in mmr(HITS, 1.0, 4)] == [1, 2, 3, 4]
 

@@ -24,7 +24,7 @@ def part(key: int, score: float, document: str, section: int = 1) -> Hit:
 HITS = [part(1, 0.8, "a"), part(2, 0.6, "b"), part(3, 0.58, "b", 2), part(4, 0.5, "b")]
 
 
-def test_a_whole_counts_as_its_best_part_and_a_little_of_the_next() -> None:
+def test_a_parent_has_the_best_score_plus_a_part_of_the_next() -> None:
     assert combine_scores([0.5]) == 0.5
     assert combine_scores([0.2, 0.8, 0.4]) == pytest.approx(
         0.8 + FURTHER_PART_WEIGHT * 0.4 + FURTHER_PART_WEIGHT**2 * 0.2
@@ -53,7 +53,7 @@ def test_passages_gain_by_the_document_and_the_section_they_stand_in(make_run: C
         ((1, 2), [(2, 0.8), (1, 0.8), (1, combine_scores([0.6, 0.5])), (2, 0.6), (2, 0.58), (1, 0.58), (2, 0.5)]),
     ],
 )
-def test_wholes_are_results_with_the_scores_of_their_parts(
+def test_sections_and_documents_are_results_with_combined_scores(
     make_run: Callable[..., Run], levels: tuple[int, ...], found: list[tuple[int, float]]
 ) -> None:
     lifted = asyncio.run(level_promotion(make_run(), replace(plan("q"), levels=levels), HITS))
@@ -64,7 +64,7 @@ def test_wholes_are_results_with_the_scores_of_their_parts(
     assert len({one.chunk.key for one in lifted}) == len(lifted)
 
 
-def test_what_a_whole_is_made_of_is_told(make_run: Callable[..., Run]) -> None:
+def test_a_parent_hit_lists_its_contributions(make_run: Callable[..., Run]) -> None:
     [_, b] = asyncio.run(level_promotion(make_run(), replace(plan("q"), levels=(0,)), HITS))
     assert [(place.via, place.rank, place.raw) for place in b.placings] == [("part", 2, 0.58), ("part", 3, 0.5)]
     assert b.score == pytest.approx(0.6 + sum(place.share for place in summands(b.placings)))

@@ -47,7 +47,7 @@ def turns(*questions: str, answer: str = "") -> list[Exchange]:
         ("Wann öffnet die Kantine?", "Was ist mit dem Laden?", "Wann öffnet dem Laden?"),
     ],
 )
-def test_what_a_question_points_at_is_put_in_its_place(before: str, asked: str, whole: str) -> None:
+def test_references_are_replaced_by_their_antecedents(before: str, asked: str, whole: str) -> None:
     assert make_standalone(asked, turns(before)) == whole
 
 
@@ -58,7 +58,7 @@ def test_a_person_is_found_in_the_answer() -> None:
     assert make_standalone("Seit wann arbeitet sie hier?", said) == "Seit wann arbeitet Ilse Vantobel hier?"
 
 
-def test_whom_an_earlier_turn_named_is_not_meant_once_something_else_was_talked_of() -> None:
+def test_an_older_name_is_no_antecedent_after_a_new_topic() -> None:
     said = [
         *turns("Wer genehmigt Urlaub?", answer="Das ist Ilse Vantobel. [Source 1]"),
         *turns("Darf man den Dienstwagen privat nutzen?", "Wann kommt Öl in das Auto?"),
@@ -66,7 +66,7 @@ def test_whom_an_earlier_turn_named_is_not_meant_once_something_else_was_talked_
     assert "Vantobel" not in make_standalone("Wie oft muss er zur Prüfung?", said)
 
 
-def test_in_german_the_nearest_thing_of_the_right_gender_is_meant() -> None:
+def test_german_antecedents_agree_in_gender() -> None:
     said = turns("Was kostet der Abend?", "Ab welchem Alter dürfen Kinder kommen?")
     assert make_standalone("Fällt er bei Regen aus?", said) == "Fällt der Abend bei Regen aus?"
 
@@ -82,7 +82,7 @@ def test_a_long_answer_or_question_before_takes_no_time() -> None:
     assert time.process_time() - started < 5  # twice as long, each took a minute when time grew with the square
 
 
-def test_after_nothing_a_question_is_itself() -> None:
+def test_a_question_after_an_empty_turn_is_not_empty() -> None:
     for before in ("", " ", "?"):
         for asked in (
             "And the canteen?",

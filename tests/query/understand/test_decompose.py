@@ -33,7 +33,7 @@ from pincite.query.understand.intent import analyse_question
         ("Ist Tarif A1 teurer als Tarif B2?", ()),
     ],
 )
-def test_a_question_falls_into_what_it_asks(text: str, parts: tuple[str, ...]) -> None:
+def test_a_question_is_split_into_its_parts(text: str, parts: tuple[str, ...]) -> None:
     assert parts_of(text, analyse_question(text)) == parts
 
 

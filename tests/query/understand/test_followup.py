@@ -62,7 +62,7 @@ def test_a_follow_up_is_recognised(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ALONE)
-def test_what_stands_alone_is_left_alone(text: str) -> None:
+def test_a_standalone_question_is_no_follow_up(text: str) -> None:
     assert not is_follow_up(text, BEFORE)
 
 
@@ -71,7 +71,7 @@ def test_the_first_question_of_a_conversation_never_is_one(text: str) -> None:
     assert not is_follow_up(text, ())
 
 
-def test_a_demonstrative_that_names_what_it_means_points_at_nothing() -> None:
+def test_a_specific_demonstrative_is_no_reference() -> None:
     assert find_reference("Can you summarise this Deep Impact mission?", "en") is None
     found = find_reference("Can you summarise this mission?", "en")
     assert found is not None

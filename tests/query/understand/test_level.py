@@ -1,4 +1,4 @@
-"""The level of a question in words."""
+"""The level of a question and its summary."""
 
 from pincite.config.sources import load_settings
 from pincite.core.query.question import Question
@@ -8,7 +8,7 @@ from pincite.query.understand.level import summarize_level, uses_chain_of_though
 FACT, REASON = analyse_question("Who was Ada Byron?"), analyse_question("Why did it fail?")
 
 
-def test_it_says_who_named_the_level_and_what_that_switches_on() -> None:
+def test_the_summary_names_who_chose_the_level_and_its_features() -> None:
     plain = summarize_level(Question("q"), load_settings(env={}), FACT, retrieval=True)
     assert (plain.is_chosen, plain.to_text(FACT)) == (
         False,
@@ -23,7 +23,7 @@ def test_it_says_who_named_the_level_and_what_that_switches_on() -> None:
     )
 
 
-def test_what_would_serve_the_question_is_named_unless_it_is_done() -> None:
+def test_useful_features_are_named_unless_enabled() -> None:
     off, on = (load_settings({"answers.chain_of_thought": how}, env={}) for how in ("off", "on"))
     assert "would benefit from chain of thought, a graph" in summarize_level(
         Question("q"), off, REASON, retrieval=True
@@ -41,7 +41,7 @@ def test_reasoning_step_by_step_can_be_left_to_the_kind_of_question() -> None:
     assert [uses_chain_of_thought(settings, REASON) for settings in wishes.values()] == [False, True, True]
 
 
-def test_only_what_is_done_is_said_to_be() -> None:
+def test_only_features_in_use_are_listed() -> None:
     values = {"answers.level": "maximum", "answers.ensemble_voting": True, "rag.verification_by": "model"}
     settings = load_settings(values, env={})
     assert summarize_level(Question("hello"), settings, FACT, retrieval=False).features == ()

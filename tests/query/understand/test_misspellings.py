@@ -1,4 +1,4 @@
-"""Which words may be misspelt, and what was meant."""
+"""Possible typos and their corrections."""
 
 import string
 from difflib import SequenceMatcher
@@ -122,7 +122,7 @@ def test_a_letter_left_out_is_likelier_than_one_too_many() -> None:
     assert fix("caue", "cause", "care") == "cause"
 
 
-def test_between_two_rare_words_nobody_chooses() -> None:
+def test_of_two_rare_words_none_is_chosen() -> None:
     assert fix("beriods", "beroids", "periods") is None
     assert fix("beriods", "beroids") == "beroids"
 

@@ -24,7 +24,7 @@ WHOLE = "When does the cable car run in summer?"
 
 
 class Model:
-    """Says one thing and remembers what it was asked."""
+    """Returns one text and records its prompts."""
 
     window = 8192
 
@@ -52,7 +52,7 @@ def test_a_model_makes_the_question_whole(make_run: Callable[..., Run]) -> None:
     assert (prompt.sampling.temperature, prompt.sampling.max_tokens) == (0.0, 120)
 
 
-def test_a_model_that_must_not_decode_greedily_is_asked_warmly(make_run: Callable[..., Run]) -> None:
+def test_a_non_greedy_model_gets_a_temperature(make_run: Callable[..., Run]) -> None:
     model = Model(name="qwen3:8b")
     rewritten(make_run(llm=model))
     assert model.prompts[0].sampling.temperature == 0.7
@@ -142,7 +142,7 @@ def test_the_model_a_question_asks_for_decides_who_rewrites_it(make_run: Callabl
     assert model.prompts == []
 
 
-def test_what_it_cost_is_told(make_run: Callable[..., Run]) -> None:
+def test_the_usage_is_counted(make_run: Callable[..., Run]) -> None:
     run = make_run(llm=ScriptedLLM(Options(answers=(WHOLE,))))
     question = Question(FOLLOW_UP, conversation=BEFORE)
     assert asyncio.run(run.step(query_rewriting, question)).standalone == WHOLE
@@ -151,7 +151,7 @@ def test_what_it_cost_is_told(make_run: Callable[..., Run]) -> None:
     assert told["gen_ai.usage.output_tokens"] == 8
 
 
-def test_an_endless_conversation_sent_along_is_read_only_so_far(make_run: Callable[..., Run]) -> None:
+def test_a_long_conversation_is_truncated(make_run: Callable[..., Run]) -> None:
     run = make_run()
     run.kit = replace(run.kit, llm=run.kit.extractive)
     long = (Exchange("Who? " * 20_000, "Who? " * 20_000, "x" * 10_000 + " Ada Byron"), Exchange("", "", "A-" * 50_000))

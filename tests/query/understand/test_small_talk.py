@@ -35,7 +35,7 @@ from pincite.query.understand.small_talk import is_small_talk
         "Tell me a joke",
     ],
 )
-def test_talk_is_no_question_to_the_documents(text: str) -> None:
+def test_small_talk_is_recognised(text: str) -> None:
     assert is_small_talk(text)
 
 
@@ -60,7 +60,7 @@ def test_talk_is_no_question_to_the_documents(text: str) -> None:
         "leave",
     ],
 )
-def test_a_question_stays_one_however_it_is_dressed(text: str) -> None:
+def test_a_polite_question_is_no_small_talk(text: str) -> None:
     assert not is_small_talk(text)
 
 

@@ -1,4 +1,4 @@
-"""Misspelt questions: what is searched instead, and what is left alone."""
+"""Spelling correction of questions."""
 
 import asyncio
 from collections.abc import Callable, Collection
@@ -25,7 +25,7 @@ TEXT = "Employees carry five vacation days over into the new year; the Kubernete
 
 
 class MemoryVocabulary:
-    """The words of one text, whoever asks; `calls` are the questions it was asked."""
+    """The words of one text, without permissions; `calls` records the lookups."""
 
     def __init__(self, text: str = TEXT, error: Exception | None = None) -> None:
         self.words, self.error = frozenset(words(text)), error

@@ -8,7 +8,7 @@ from pincite.query.understand.intent import analyse_question
 from pincite.query.understand.strategy import STRATEGIES, choose_strategy, passage_count, route_by_kind
 
 
-def test_every_strategy_has_its_own_way() -> None:
+def test_every_strategy_has_a_spec() -> None:
     assert set(STRATEGIES) == set(get_args(Strategy))
     assert set(get_args(Rag.model_fields["strategy"].annotation)) == {"auto", *get_args(Strategy)}
     ways = [

@@ -106,7 +106,7 @@ def test_levels_are_those_of_the_request_before_those_that_serve_the_question(
         ("manual", True, "When does it open?", True),
     ],
 )
-def test_the_mode_decides_whether_documents_are_looked_into_unless_the_request_does(
+def test_the_mode_decides_about_retrieval_unless_the_request_does(
     make_run: Callable[..., Run], mode: str, wish: bool | None, text: str, looked: bool
 ) -> None:
     plan = asyncio.run(query_analysis(make_run(rag__mode=mode), Question(text, retrieve=wish)))
