@@ -231,7 +231,7 @@ async def call_tool(call: ToolCall, backend: ToolBackend) -> ToolResult:
         return ToolResult(f"the arguments have more than {MAX_ARGUMENT_CHARS:,} characters; ask for less", failed=True)
     try:
         given = json.loads(call.arguments or "{}")
-        wish = kind.model_validate(given)
+        tool = kind.model_validate(given)
     except (json.JSONDecodeError, RecursionError):
         return ToolResult(
             f"the arguments are not JSON; send an object such as {example_arguments(call.name)}", failed=True
@@ -241,7 +241,7 @@ async def call_tool(call: ToolCall, backend: ToolBackend) -> ToolResult:
             f"{_describe_validation_error(error)}; send an object such as {example_arguments(call.name)}", failed=True
         )
     try:
-        return await wish.use(backend)
+        return await tool.use(backend)
     except BadRequest as error:  # no such document or lines: the model may try again
         return ToolResult(str(error), failed=True)
 
@@ -249,8 +249,8 @@ async def call_tool(call: ToolCall, backend: ToolBackend) -> ToolResult:
 def _describe_validation_error(error: ValidationError) -> str:
     first = error.errors()[0]
     place = ".".join(map(str, first["loc"]))[:100]
-    told = "there is no such argument" if first["type"] == "extra_forbidden" else describe_error(first)
-    return f"{place}: {told}" if place else told
+    message = "there is no such argument" if first["type"] == "extra_forbidden" else describe_error(first)
+    return f"{place}: {message}" if place else message
 
 
 def example_arguments(name: str) -> str:
