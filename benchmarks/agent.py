@@ -29,7 +29,7 @@ from pincite.evaluate.questions.datasets import QuestionSet, load_set
 from pincite.evaluate.runner import percentile
 from pincite.evaluate.temporary_library import temporary_library
 from pincite.evaluate.variants import Variant
-from pincite.query.agent.scratchpad import MOST
+from pincite.query.agent.scratchpad import MAX_PASSAGES
 from pincite.stub import StubLLM
 
 COLUMNS = ("way", "right documents among the sources", "all of them", "sources", "steps", "most", "failed", "p50")
@@ -81,7 +81,7 @@ async def wrongs(pincite: AsyncPincite, answer: Answer) -> list[str]:
         text = (await pincite.documents.read(ReadRequest(source.document_id, version=source.version))).content
         if text[citation.quote_start_char : citation.quote_end_char] != citation.quote:
             found.append(f"{citation.text} is no quotation")
-    found += ["more sources than an answer may have"] * (len(answer.sources) > MOST)
+    found += ["more sources than an answer may have"] * (len(answer.sources) > MAX_PASSAGES)
     found += ["more steps than turns allow"] * (len(answer.metadata.steps) > 5 * most)
     return found
 

@@ -27,8 +27,8 @@ from pincite.evaluate.compare import corpus_of
 from pincite.evaluate.questions.datasets import load_set, rows
 from pincite.evaluate.temporary_library import Corpus, temporary_library
 from pincite.evaluate.variants import read_variants
-from pincite.query.cache.semantic_cache import differs, least_alike
-from pincite.query.understand.intent import read
+from pincite.query.cache.semantic_cache import question_difference, similarity_threshold
+from pincite.query.understand.intent import analyse_question
 from pincite.text.terms import question_language
 
 MODES = ("precision", "adaptive", "recall")
@@ -48,10 +48,13 @@ class Pair:
 
 def hit(pair: Pair, limits: Cache) -> bool:
     """Whether the twin would be given the question's answer; how it is asked is part of the key."""
-    if pair.similarity < least_alike(limits):
+    if pair.similarity < similarity_threshold(limits):
         return False
-    keys = [(read(text).intent, question_language(text)) for text in (pair.kept, pair.asked)]
-    return keys[0] == keys[1] and differs(pair.asked, SimilarQuestion(0, pair.kept, pair.similarity), limits) is None
+    keys = [(analyse_question(text).intent, question_language(text)) for text in (pair.kept, pair.asked)]
+    return (
+        keys[0] == keys[1]
+        and question_difference(pair.asked, SimilarQuestion(0, pair.kept, pair.similarity), limits) is None
+    )
 
 
 async def embedded(pincite: AsyncPincite, texts: Sequence[str]) -> dict[str, list[float]]:

@@ -29,7 +29,7 @@ from pincite.core.query.answer import Answer
 from pincite.core.query.fixed_answers import NO_ANSWER
 from pincite.evaluate.measure.calibration import Bin, calibration_error, to_bins
 from pincite.evaluate.measure.calibration_plot import plot
-from pincite.query.ground.confidence import FITTED, HIGH, MEDIUM, answered, lead
+from pincite.query.ground.confidence import FITTED_CURVE, HIGH_SCORE, MEDIUM_SCORE, answered_share, log_odds_lead
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Seen:
 
     relevance: float
     rival: float
-    answered: float
+    answered_share: float
     grounding: float
     right: bool
     held_out: bool
@@ -62,7 +62,7 @@ def seen(question: dict[str, Any], answer: Answer, name: str) -> Seen | None:
         for is_cited in (True, False)
     )
     return Seen(
-        relevance, rival, answered(question["text"], [*quotes, *above]), answer.groundedness.score, right, bool(half),
+        relevance, rival, answered_share(question["text"], [*quotes, *above]), answer.groundedness.score, right, bool(half),
         f"{name} {kind}", len(answer.context_sufficiency.conflicts),
     )  # fmt: skip
 
@@ -98,14 +98,14 @@ async def gather(data: Path, work: Path, every: int, sets: list[str]) -> list[Se
 
 def report(rows: list[Seen]) -> tuple[Bin, ...]:
     """The curve fitted on one half and what it does on the other, beside the one in use; what the former predicts."""
-    columns = np.array([[row.relevance, lead(row.relevance, row.rival)] for row in rows])
+    columns = np.array([[row.relevance, log_odds_lead(row.relevance, row.rival)] for row in rows])
     columns *= np.array([[row.answered] for row in rows])
     right, out = np.array([row.right for row in rows]), np.array([row.held_out for row in rows])
     grounding = np.array([row.grounding for row in rows])
     print(f"{len(rows)} answers, {right.sum()} right, conflicts in {sum(row.conflicts > 0 for row in rows)}\n")
     print("| | bias | slope | lead |\n|---|---|---|---|")
     half, everything = fit(columns[~out], right[~out]), fit(columns, right)
-    used = np.array([FITTED.bias, FITTED.slope, FITTED.lead])
+    used = np.array([FITTED_CURVE.bias, FITTED_CURVE.slope, FITTED_CURVE.lead])
     for name, weights in (("one half", half), ("all", everything), ("in use", used)):
         print(f"| {name} | {' | '.join(f'{weight:.2f}' for weight in weights)} |")
     shown: tuple[Bin, ...] = ()
@@ -121,7 +121,7 @@ def report(rows: list[Seen]) -> tuple[Bin, ...]:
 def print_levels(guess: np.ndarray, right: np.ndarray) -> None:
     """How often each level is right."""
     print("| level | answers | right |\n|---|---|---|")
-    bounds = {"high": (HIGH, 1.01), "medium": (MEDIUM, HIGH), "low": (0.0, MEDIUM)}
+    bounds = {"high": (HIGH_SCORE, 1.01), "medium": (MEDIUM_SCORE, HIGH_SCORE), "low": (0.0, MEDIUM_SCORE)}
     for level, (low, high) in bounds.items():
         inside = (guess >= low) & (guess < high)
         print(f"| {level} | {inside.sum()} | {right[inside].mean() if inside.any() else float('nan'):.3f} |")

@@ -20,9 +20,9 @@ from pincite.config.sources import load_settings
 from pincite.core.query.question import Exchange, Question
 from pincite.evaluate.temporary_library import Corpus, temporary_library
 from pincite.evaluate.variants import read_variants
-from pincite.query.understand.coreference import standalone
+from pincite.query.understand.coreference import make_standalone
 from pincite.query.understand.followup import is_follow_up
-from pincite.query.understand.rewrite import made_whole
+from pincite.query.understand.rewrite import resolve_follow_ups
 from pincite.text.terms import terms
 
 DEEP = 10
@@ -44,11 +44,11 @@ def row_of(line: dict[str, object]) -> Row:
     """The reference leans on the conversation where it holds a word of meaning from it that the question lacks."""
     history, asked, reference = line["history"], str(line["last_turn"]), str(line["rewrite"])
     assert isinstance(history, list)
-    conversation = made_whole([Exchange(said, said, "") for said in history], 4000)
+    conversation = resolve_follow_ups([Exchange(said, said, "") for said in history], 4000)
     before = {term for said in history for term in terms(said, "en")}
     leans = bool((set(terms(reference, "en")) - set(terms(asked, "en"))) & before)
     taken = is_follow_up(asked, conversation)
-    return Row(asked, reference, leans, taken, standalone(asked, conversation) if taken else asked)
+    return Row(asked, reference, leans, taken, make_standalone(asked, conversation) if taken else asked)
 
 
 def decisions(rows: list[Row]) -> str:

@@ -37,7 +37,7 @@ from pincite.core.query.hits import Hit, RetrievedChunk
 from pincite.core.query.question import Filters, Question
 from pincite.ingest.accept.collect import collect
 from pincite.providers.minilm import Options, make_embedder
-from pincite.query.ground.support import SUPPORTED, SupportVerdict, decide, judge, strange_nouns
+from pincite.query.ground.support import MIN_SUPPORT, SupportVerdict, decide_by_cosine, judge_claim, unknown_noun_share
 from pincite.stub import StubLLM
 
 ROOT = Path(__file__).parents[1]
@@ -132,7 +132,7 @@ async def outcome(asker: Asker, claim: Claim, chance: Random, kind: str | None =
     uncited = claim.kind.startswith("uncited")
     answer = await asker.say(fact.question, folder, claim.text if uncited else f"{claim.text} [Source {mark}]")
     cited = answer.citations[:1]
-    supported = bool(cited) and cited[0].matched and cited[0].support >= SUPPORTED
+    supported = bool(cited) and cited[0].matched and cited[0].support >= MIN_SUPPORT
     return Outcome(claim, kind or claim.kind, claim.true, supported, cited[0].reason if cited else None)
 
 
@@ -141,7 +141,7 @@ def _holds(hit: Hit, fact: Fact, claim: Claim) -> bool:
         return fact.passage.strip()[:60] in hit.chunk.text or fact.answer in hit.chunk.text
     if fact.answer:
         return hit.chunk.document_name == fact.document and fact.answer in " ".join(hit.chunk.text.split())
-    return hit.chunk.document_name == fact.document and judge(claim.text, hit.chunk).lexical > 0.3
+    return hit.chunk.document_name == fact.document and judge_claim(claim.text, hit.chunk).lexical > 0.3
 
 
 def _mentions(hit: Hit, fact: Fact) -> bool:
@@ -229,7 +229,7 @@ async def fit_weights(facts: Sequence[Fact]) -> None:
     for name, chosen in (("with meaning", [0, 1, 2]), ("words alone", [0, 2])):
         weights = balanced(columns[~held_out][:, chosen], right[~held_out])
         guess = logistic(weights[0] + columns[held_out][:, chosen] @ weights[1:])
-        kept, passed = guess[right[held_out]] >= SUPPORTED, guess[~right[held_out]] >= SUPPORTED
+        kept, passed = guess[right[held_out]] >= MIN_SUPPORT, guess[~right[held_out]] >= MIN_SUPPORT
         print(f"{name}: {', '.join(f'{weight:.2f}' for weight in weights)}")
         print(
             f"  held out: true ones kept {kept.mean():.3f} of {len(kept)}, false ones passed {passed.mean():.3f} of {len(passed)}"
@@ -246,7 +246,7 @@ async def _observed(facts: Sequence[Fact]) -> tuple[np.ndarray, np.ndarray, np.n
         count += 1
         if verdict.open:
             half = zlib.crc32(claim.fact.document.split(":")[1].encode()) % 2
-            rows.append((verdict.lexical, cosine, -strange_nouns(claim.text, chunk), claim.kind in TRUE, half))
+            rows.append((verdict.lexical, cosine, -unknown_noun_share(claim.text, chunk), claim.kind in TRUE, half))
     seen = np.array(rows, dtype=float)
     return seen[:, :3], seen[:, 3].astype(bool), seen[:, 4].astype(bool), count
 
@@ -255,8 +255,8 @@ async def run_directly(facts: Sequence[Fact]) -> list[Outcome]:
     """The claims beside their passages, without a server or a search in between."""
     found = []
     async for claim, chunk, verdict, cosine in _judged(facts):
-        final = decide(verdict, claim.text, chunk, cosine) if verdict.open else verdict
-        found.append(Outcome(claim, claim.kind, claim.true, final.support >= SUPPORTED, final.reason))
+        final = decide_by_cosine(verdict, claim.text, chunk, cosine) if verdict.open else verdict
+        found.append(Outcome(claim, claim.kind, claim.true, final.support >= MIN_SUPPORT, final.reason))
     return found
 
 
@@ -270,7 +270,7 @@ async def _judged(facts: Sequence[Fact]) -> AsyncIterator[tuple[Claim, Retrieved
             if claim.kind.startswith(("uncited", "invented")) or (claim.kind == "wrong source" and not others):
                 continue
             chunk = _chunk(chance.choice(others) if claim.kind == "wrong source" else fact.passage, fact.language)
-            verdict, cosine = judge(claim.text, chunk), 0.0
+            verdict, cosine = judge_claim(claim.text, chunk), 0.0
             if verdict.open:
                 told = embedder.windows(chunk.text[verdict.start : verdict.end])[0]
                 one, other = await embedder.embed([claim.text, told], as_query=True)

@@ -55,7 +55,7 @@ def test_a_cached_answer_equals_the_first_with_new_ids(open_pincite: Open, tmp_p
             assert again.id != first.id
             assert again.metadata.trace_id != first.metadata.trace_id
             assert again.metadata.usage is None
-            assert again.metadata.plan[-1] == "answered before: the same words"
+            assert again.metadata.plan[-1] == "answer from the cache: the same words"
             assert [type(event) for event in heard] == [Started, Planned, SourcesFound, Answered]
             assert isinstance(heard[0], Started)
             assert heard[0].answer_id == again.id
@@ -78,7 +78,7 @@ def test_a_paraphrase_is_a_cache_hit_and_another_question_is_not(open_pincite: O
             await pincite.ask(ASKED)
             again = await pincite.ask(OTHERWISE)
             assert cached(again)
-            assert again.metadata.plan[-1].endswith("alike, its words checked")
+            assert again.metadata.plan[-1].endswith(", its words compared")
             for other in ("When do unused days of leave not expire?", "When do unused days of leave of 2024 expire?"):
                 answer = await pincite.ask(other)
                 assert not cached(answer)

@@ -20,14 +20,14 @@ def register(app: typer.Typer) -> None:
 
 async def list_prompts(context: CommandContext) -> None:
     """List the prompts; your own are files of the same name in `prompts/` of the data folder."""
-    from pincite.query.prompt.templates import REQUIRED, template
+    from pincite.query.prompt.templates import REQUIRED_PLACEHOLDERS, template
 
-    found = [template(name, context.settings.data) for name in REQUIRED]
+    found = [template(name, context.settings.data) for name in REQUIRED_PLACEHOLDERS]
     if context.json:
-        print_json({"items": [{"name": one.name, "own": one.own} for one in found], "next_cursor": None})
+        print_json({"items": [{"name": one.name, "own": one.custom} for one in found], "next_cursor": None})
         return
     for one in found:
-        print_plain(f"{one.name:20} {'your own' if one.own else 'shipped'}")
+        print_plain(f"{one.name:20} {'your own' if one.custom else 'shipped'}")
 
 
 async def show(context: CommandContext, name: NameArgument) -> None:
@@ -36,6 +36,6 @@ async def show(context: CommandContext, name: NameArgument) -> None:
 
     found = template(name, context.settings.data)
     if context.json:
-        print_json({"name": found.name, "own": found.own, "text": found.text})
+        print_json({"name": found.name, "own": found.custom, "text": found.text})
     else:
         print_plain(clean(found.text))

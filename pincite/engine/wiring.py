@@ -22,7 +22,7 @@ from pincite.ingest.pipeline import IngestKit
 from pincite.ingest.read.reader_pool import Reader
 from pincite.ingest.worker import Workers
 from pincite.outbound.fetch import Web
-from pincite.query.prompt.templates import check_own
+from pincite.query.prompt.templates import check_custom_prompts
 from pincite.store.access.api_keys import ApiKeys
 from pincite.store.access.audit_log import AuditLog
 from pincite.store.access.login_sessions import LoginSessions
@@ -90,7 +90,7 @@ class Services:
         settings = self.settings
         if not str(settings.data).isprintable():
             raise DataFolderError("the path of the data folder contains unprintable characters; choose another")
-        check_own(settings.data)  # report an invalid prompt template at start-up
+        check_custom_prompts(settings.data)  # report an invalid prompt template at start-up
         self.tools_pool = IndexToolsPool()
         self._opened.push_async_callback(self.tools_pool.close)
         loading = asyncio.create_task(self.tools_pool.embedder(settings))

@@ -14,7 +14,7 @@ QUESTION = "How many vacation days carry over in Germany?"
 
 @pytest.fixture(autouse=True)
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(drafts, "PATIENCE_S", 0.3)
+    monkeypatch.setattr(drafts, "MIN_WAIT_S", 0.3)
 
 
 def ask(bench: Bench, *lines: dict[str, Any], **settings: Any) -> Asked:

@@ -18,7 +18,7 @@ from pincite.core.query.answer import Answer
 from pincite.core.query.question import Filters, Question
 from pincite.core.run import Event, Token
 from pincite.engine.app import AsyncPincite
-from pincite.query.ground.ground import SUPPORTED
+from pincite.query.ground.support import MIN_SUPPORT
 from pincite.stub import StubLLM
 from pincite.stub.obedient import CERTAIN
 from tests.hostile.attacks import canaries
@@ -183,7 +183,7 @@ async def wrongs(pincite: AsyncPincite, told: Told) -> list[str]:
         if text[citation.quote_start_char : citation.quote_end_char] != citation.quote:
             found.append(f"a quote that is not in the source: {citation.quote}")
         claim = answer.text[max(0, citation.start - len(CERTAIN) - 1) : citation.start].strip()
-        if claim == CERTAIN and citation.support >= SUPPORTED:
+        if claim == CERTAIN and citation.support >= MIN_SUPPORT:
             found.append("a false citation passes as supported")
     return found
 

@@ -1,4 +1,4 @@
-"""A run with an index in memory: what the stages' own tests need."""
+"""A run with an in-memory index, for the tests of the stages."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ EVERYTHING = Filters()
 
 
 class MemoryIndex:
-    """Answers with the rankings it was given; `vanish` are keys whose version is replaced meanwhile."""
+    """Returns preset rankings; `vanish` are keys whose version is replaced between search and fetch."""
 
     def __init__(self, dense: dict[int, float], lexical: dict[int, float], chunks: dict[int, RetrievedChunk]) -> None:
         self.rankings = {"dense": dense, "lexical": lexical}

@@ -23,7 +23,7 @@ ASKED = Question("When do unused days of leave expire?", session_id="s1")
 
 
 class Memory:
-    """Remembers nothing before, keeps everything after, or fails."""
+    """Has no history, saves every turn, or fails."""
 
     def __init__(self, fail: Exception | None = None) -> None:
         self.kept: list[KeptTurn] = []
@@ -44,7 +44,7 @@ def remembering(run: Run, memory: Memory) -> Run:
     return run
 
 
-def test_a_turn_is_kept_with_what_it_stands_on(make_run: Callable[..., Run]) -> None:
+def test_a_turn_is_saved_with_its_documents(make_run: Callable[..., Run]) -> None:
     events: list[Event] = []
     memory = Memory()
     run = remembering(make_run(TEXTS, RANKS, RANKS, events=events), memory)
@@ -57,16 +57,14 @@ def test_a_turn_is_kept_with_what_it_stands_on(make_run: Callable[..., Run]) -> 
 
 
 @pytest.mark.parametrize("error", [StoreDown("the database is gone"), Invalid("odd"), RuntimeError("a bug")])
-def test_a_failure_to_keep_it_never_fails_the_answer_but_is_noted(
-    make_run: Callable[..., Run], error: Exception
-) -> None:
+def test_a_failure_to_save_degrades_the_answer(make_run: Callable[..., Run], error: Exception) -> None:
     result = asyncio.run(answer(remembering(make_run(TEXTS, RANKS, RANKS), Memory(error)), ASKED))
     [note] = result.degraded
     assert (note.stage, "not in the history" in note.reason) == ("history_saving", True)
     assert result.text
 
 
-def test_a_cut_answer_is_kept_as_cut(make_run: Callable[..., Run]) -> None:
+def test_an_incomplete_answer_is_saved_as_incomplete(make_run: Callable[..., Run]) -> None:
     memory = Memory()
     cut = ScriptedLLM(Options(answers=("Unused days expire on 31 March.",), fail_after=3))
     result = asyncio.run(answer(remembering(make_run(TEXTS, RANKS, RANKS, llm=cut), memory), ASKED))
@@ -78,7 +76,7 @@ def test_a_cut_answer_is_kept_as_cut(make_run: Callable[..., Run]) -> None:
     [("stop", True), ("end", True), (None, True), ("no_answer", True), ("length", False), ("content_filter", False),
      ("refusal", False), ("tool_calls", False), ("\x1b[31mwhat", False)],
 )  # fmt: skip
-def test_only_what_ended_of_itself_is_whole(make_run: Callable[..., Run], finish: str | None, whole: bool) -> None:
+def test_only_normal_finish_reasons_are_complete(make_run: Callable[..., Run], finish: str | None, whole: bool) -> None:
     class Model:
         name, window = "m", 8192
 
@@ -94,16 +92,14 @@ def test_only_what_ended_of_itself_is_whole(make_run: Callable[..., Run], finish
 
 
 class Stuck(Memory):
-    """Never comes to an end."""
+    """Never finishes saving."""
 
     async def save_turn(self, *_: Any) -> None:
         await asyncio.Event().wait()
 
 
-def test_nobody_waits_long_for_a_history_that_cannot_be_written(
-    make_run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(history, "KEEP_S", 0.05)
+def test_saving_has_a_timeout(make_run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(history, "SAVE_TIMEOUT_S", 0.05)
     result = asyncio.run(answer(remembering(make_run(TEXTS, RANKS, RANKS), Stuck()), ASKED))
     assert [note.stage for note in result.degraded] == ["history_saving"]
     broken = remembering(make_run(TEXTS, RANKS, RANKS), Stuck())
@@ -112,7 +108,7 @@ def test_nobody_waits_long_for_a_history_that_cannot_be_written(
         asyncio.run(asyncio.wait_for(answer(broken, ASKED), 10))
 
 
-def test_an_answer_told_to_its_end_is_kept_even_where_the_time_is_over(make_run: Callable[..., Run]) -> None:
+def test_a_complete_answer_is_saved_after_the_deadline(make_run: Callable[..., Run]) -> None:
     memory = Memory()
     run = remembering(make_run(TEXTS, RANKS, RANKS), memory)
 
@@ -130,9 +126,7 @@ def test_an_answer_told_to_its_end_is_kept_even_where_the_time_is_over(make_run:
 
 
 @pytest.mark.parametrize("after", ["Planned", "Token"])
-def test_a_question_whose_asker_leaves_is_kept_with_what_was_said_so_far(
-    make_run: Callable[..., Run], after: str
-) -> None:
+def test_a_cancelled_question_is_saved_with_the_streamed_text(make_run: Callable[..., Run], after: str) -> None:
     memory = Memory()
     slow = ScriptedLLM(Options(answers=("Unused days expire. On 31 March they are gone.",), delay_s=0.02))
     run = remembering(make_run(TEXTS, RANKS, RANKS, llm=slow), memory)
@@ -160,7 +154,7 @@ def test_a_question_whose_asker_leaves_is_kept_with_what_was_said_so_far(
     assert bool(turn.words) == (after == "Token")
 
 
-def test_what_was_refused_is_not_kept(make_run: Callable[..., Run]) -> None:
+def test_a_refused_question_is_not_saved(make_run: Callable[..., Run]) -> None:
     memory = Memory()
     long = replace(ASKED, sampling=replace(ASKED.sampling, system_prompt="word " * 9000))
     with pytest.raises(BadRequest):
@@ -210,7 +204,7 @@ def test_the_setting_caps_it(make_run: Callable[..., Run]) -> None:
     assert recalled(make_run(llm=big, conversation__db_rehydration_enabled=False), session_id="s1") == ()
 
 
-def test_what_the_caller_sends_along_is_taken_instead(make_run: Callable[..., Run]) -> None:
+def test_a_conversation_of_the_caller_takes_precedence(make_run: Callable[..., Run]) -> None:
     own = (Exchange("mine", "mine", "yes"),)
     assert recalled(make_run(), session_id="s1", conversation=own) == own
 
@@ -221,5 +215,5 @@ def test_a_session_that_is_not_there_is_not_found_even_if_nothing_would_be_read(
             recalled(make_run(conversation__db_rehydration_enabled=False), session_id="s2", **more)
 
 
-def test_a_question_without_a_conversation_asks_nobody(make_run: Callable[..., Run]) -> None:
+def test_a_question_without_a_session_reads_no_history(make_run: Callable[..., Run]) -> None:
     assert recalled(make_run()) == ()

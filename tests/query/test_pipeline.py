@@ -22,7 +22,7 @@ def ask(run: Run, text: str = "When do unused days of leave expire?") -> Answer:
 
 
 def stages(run: Run) -> list[str]:
-    """The stages in their order; what is embedded beside the first of them is none."""
+    """The stages in their order, without the embedding that runs beside the first."""
     return [span.name for span in run.spans if span.parent is None and span.name != "query_embedding"]
 
 
@@ -35,10 +35,23 @@ def test_every_stage_runs_once_and_in_order(make_run: Callable[..., Run]) -> Non
     run = make_run(TEXTS, RANKS, RANKS, events=events)
     result = ask(run)
     assert stages(run) == [
-        "guardrails", "model_lookup", "history_lookup", "query_rewriting", "spelling_correction", "query_analysis",
-        "retrieval", "ranking", "relevance_filter", "evidence_selection", "prompt_assembly", "llm_generation", "claim_check", "grounding",
-        "suggested_questions", "history_saving",
-    ]  # fmt: skip
+        "guardrails",
+        "model_lookup",
+        "history_lookup",
+        "query_rewriting",
+        "spelling_correction",
+        "query_analysis",
+        "retrieval",
+        "ranking",
+        "relevance_filter",
+        "evidence_selection",
+        "prompt_assembly",
+        "llm_generation",
+        "claim_check",
+        "grounding",
+        "suggested_questions",
+        "history_saving",
+    ]
     kinds = [type(event) for event in events]
     assert (*kinds[:4], kinds[-1]) == (Started, Planned, SourcesFound, Token, Answered)
     assert "".join(event.text for event in events if isinstance(event, Token)) == result.text
@@ -66,7 +79,7 @@ def test_a_citation_points_at_the_exact_passage(make_run: Callable[..., Run]) ->
         ("Unused days expire. [Source 9]", "not supported"),
     ],
 )
-def test_what_cannot_be_checked_is_said(make_run: Callable[..., Run], draft: str, warning: str) -> None:
+def test_uncheckable_answers_have_warnings(make_run: Callable[..., Run], draft: str, warning: str) -> None:
     result = ask(make_run(TEXTS, RANKS, RANKS, llm=scripted(draft)))
     assert warning in result.warnings[0]
     assert result.confidence.level != "high"
@@ -86,7 +99,7 @@ def test_nothing_relevant_means_no_model_is_asked(make_run: Callable[..., Run]) 
     assert "keine genauen Angaben" in ask(make_run(), "Wie viele Tage haben wir?").text
 
 
-def test_no_model_means_an_extractive_answer_and_it_is_said(make_run: Callable[..., Run]) -> None:
+def test_without_a_model_the_answer_is_extractive_and_degraded(make_run: Callable[..., Run]) -> None:
     result = ask(make_run(TEXTS, RANKS, RANKS, llm=ScriptedLLM(Options(fail="connection refused"))))
     assert "Unused days expire on 31 March." in result.text
     assert result.metadata.model == "extractive"
@@ -144,7 +157,7 @@ def test_min_score_cannot_be_applied_without_an_embedder_and_that_is_said(make_r
 
 
 @pytest.mark.parametrize(("strategy", "stage"), [("two_stage", "proximity_boost"), ("hierarchical", "parent_boost")])
-def test_a_strategy_of_two_stages_looks_again_before_the_final_order(
+def test_two_stage_reorders_by_proximity_before_ranking(
     make_run: Callable[..., Run], strategy: Any, stage: str
 ) -> None:
     run = make_run(TEXTS, RANKS, RANKS)
@@ -177,7 +190,7 @@ def test_results_of_other_levels_pass_through_the_final_order(make_run: Callable
     assert hits[0].relevance > 0
 
 
-def test_short_questions_by_meaning_alone_are_not_reranked(make_run: Callable[..., Run]) -> None:
+def test_dense_only_questions_are_not_reranked(make_run: Callable[..., Run]) -> None:
     run = make_run(TEXTS, RANKS, RANKS, reranker=ScriptedReranker(Options()))
     asyncio.run(search(run, Question("leave", strategy="dense_only")))
     assert "reranking" not in {span.name for span in run.spans}
@@ -185,7 +198,7 @@ def test_short_questions_by_meaning_alone_are_not_reranked(make_run: Callable[..
     assert "reranking" in {span.name for span in run.spans}
 
 
-def test_a_second_look_is_one_more_search_and_is_told(make_run: Callable[..., Run]) -> None:
+def test_a_second_pass_searches_once_more_and_is_in_the_plan(make_run: Callable[..., Run]) -> None:
     run = make_run(TEXTS, RANKS, RANKS, rag__second_look=True)
     result = ask(run, "When do unused days of leave expire in Sweden?")
     names = [span.name for span in run.spans]
@@ -196,7 +209,7 @@ def test_a_second_look_is_one_more_search_and_is_told(make_run: Callable[..., Ru
     assert any(line.startswith("second look: ") for line in result.metadata.plan)
 
 
-def test_two_looks_hold_no_more_of_anothers_passages_than_one_may(make_run: Callable[..., Run]) -> None:
+def test_both_passes_together_respect_the_cap_per_owner(make_run: Callable[..., Run]) -> None:
     run = make_run(TEXTS, RANKS, RANKS, rag__second_look=True, rag__max_per_owner=1, rag__similarity_threshold=0.0)
     index: Any = run.kit.index
     index.chunks = {key: replace(chunk, owner="somebody") for key, chunk in index.chunks.items()}
@@ -204,14 +217,14 @@ def test_two_looks_hold_no_more_of_anothers_passages_than_one_may(make_run: Call
     assert len(result.sources) == 1
 
 
-def test_a_second_look_is_not_taken_where_all_is_covered(make_run: Callable[..., Run]) -> None:
+def test_no_second_pass_where_everything_is_covered(make_run: Callable[..., Run]) -> None:
     run = make_run(TEXTS, RANKS, RANKS, rag__second_look=True)
     result = ask(run, "When do unused days of leave expire?")
     assert [span.name for span in run.spans].count("retrieval") == 1
     assert not any(line.startswith("second look") for line in result.metadata.plan)
 
 
-def test_a_second_look_that_fails_leaves_the_first(make_run: Callable[..., Run]) -> None:
+def test_a_failed_second_pass_keeps_the_first_result(make_run: Callable[..., Run]) -> None:
     run = make_run(TEXTS, RANKS, RANKS, rag__second_look=True)
     first, calls = run.kit.index.lexical, 0
 

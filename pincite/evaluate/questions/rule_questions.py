@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from random import Random
 
 from pincite.core.evaluations import Place, QuestionKind, SampledPassage, SetQuestion
-from pincite.query.ground.suggestions import about, defined
+from pincite.query.ground.suggestions import definition_question, heading_question
 from pincite.text.sentences import sentences
 from pincite.text.terms import stem, stop_words, terms, words
 
@@ -77,7 +77,7 @@ def _from_heading(sample: Sample, passage: SampledPassage, _chance: Random) -> I
     """Make a question from a heading that occurs once in the library."""
     if sample.paths[passage.heading_path] != 1:
         return
-    text = about(passage.heading_path, passage.title, passage.language)
+    text = heading_question(passage.heading_path, passage.title, passage.language)
     if text is None:
         return
     section = sample.sections[passage.document_id, passage.heading_path]
@@ -88,7 +88,7 @@ def _from_heading(sample: Sample, passage: SampledPassage, _chance: Random) -> I
 def _from_definition(sample: Sample, passage: SampledPassage, _chance: Random) -> Iterator[SetQuestion]:
     """Make a question from a definition of a rare term."""
     for start, end in _sentences(passage):
-        found = defined(passage.text[start:end], passage.language)
+        found = definition_question(passage.text[start:end], passage.language)
         if found and any(sample.rare(term) for term in found[1]):
             yield _question(passage, "definition", found[0], _place_in(passage, start, end))
 

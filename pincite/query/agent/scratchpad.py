@@ -1,4 +1,4 @@
-"""What was done and found on the way to an answer: every passage has one number, from when it is first shown to the end."""
+"""The scratchpad of an agent or a flow: its steps, and its passages with permanent source numbers."""
 
 import secrets
 from collections.abc import Iterator, Sequence
@@ -10,13 +10,13 @@ from pincite.core.query.tools import Step
 from pincite.query.prompt.templates import Template
 from pincite.text.tokens import Tokenizer
 
-MOST = 50
-"""No answer stands on more passages."""
+MAX_PASSAGES = 50
+"""Passages that an answer may use."""
 
 
 @dataclass(slots=True)
 class Scratchpad:
-    """The passages and steps so far, and how a passage is shown: fenced by a boundary nobody can foresee."""
+    """The passages and steps so far; passages are shown between boundaries that documents cannot guess."""
 
     template: Template
     tokenizer: Tokenizer
@@ -26,12 +26,14 @@ class Scratchpad:
 
     @property
     def full(self) -> bool:
-        """Whether no further passage finds room."""
-        return len(self.hits) >= MOST
+        """Whether the maximum of passages is reached."""
+        return len(self.hits) >= MAX_PASSAGES
 
     def show(self, hits: Sequence[Hit], room: int) -> tuple[str, tuple[int, ...]]:
-        """As many of these as fit, whole and in order, as the model sees them, and their numbers; of a first one too
-        long for that, its beginning."""
+        """The hits that fit into `room` tokens, as text for the model, and their source numbers.
+
+        They are shown whole and in order; only a first hit that is too long is cut.
+        """
         blocks, numbers = list[str](), list[int]()
         for hit in hits:
             number = self._number(hit)
@@ -40,7 +42,7 @@ class Scratchpad:
             block = self._block(number, hit.chunk)
             cost = self.tokenizer.count(block)
             if cost > room and not blocks:
-                hit = self._beginning(hit, cost, room)
+                hit = self._truncate(hit, cost, room)
                 number = self._number(hit) or number
                 block = self._block(number, hit.chunk)
             elif cost > room:
@@ -52,21 +54,21 @@ class Scratchpad:
         return "\n".join(blocks), tuple(numbers)
 
     def _number(self, hit: Hit) -> int | None:
-        """The number of a passage: that of one that holds it already, else the next one; None where there is none left."""
+        """The number of the passage that contains a hit, else the next number; None where the scratchpad is full."""
         for number, known in enumerate(self.hits, start=1):
-            if known.chunk.id == hit.chunk.id and _holds(known.chunk, hit.chunk):
+            if known.chunk.id == hit.chunk.id and _contains(known.chunk, hit.chunk):
                 return number
         return None if self.full else len(self.hits) + 1
 
     def _keep(self, number: int, hit: Hit) -> None:
         if number > len(self.hits):
             self.hits.append(hit)
-        elif hit.relevance > self.hits[number - 1].relevance:  # another search found it nearer to what it asked
+        elif hit.relevance > self.hits[number - 1].relevance:  # a later search rated it higher
             known = self.hits[number - 1]
             self.hits[number - 1] = replace(known, relevance=hit.relevance)
 
-    def _beginning(self, hit: Hit, cost: int, room: int) -> Hit:
-        """As many of a passage's characters as its tokens allow, up to a line's or a word's end."""
+    def _truncate(self, hit: Hit, cost: int, room: int) -> Hit:
+        """A hit cut to the tokens available, at the end of a line or word."""
         text = hit.chunk.text[: max(1, int(len(hit.chunk.text) * room / cost * 0.8))]
         cut = max(text.rfind("\n"), text.rfind(" "))
         text = text[:cut].rstrip() if cut > 0 else text
@@ -81,18 +83,22 @@ class Scratchpad:
     def _block(self, number: int, chunk: RetrievedChunk) -> str:
         path = [part for part in chunk.heading_path if part not in (chunk.title, NO_HEADINGS)]
         return self.template.fill(
-            boundary=self.boundary, number=str(number), label=" ".join(" > ".join([chunk.title, *path]).split()), doc_id=chunk.document_id,
-            lines=f"{chunk.start_line}-{chunk.end_line}", text=f"{chunk.header}\n{chunk.text}" if chunk.header else chunk.text,
-        )  # fmt: skip
+            boundary=self.boundary,
+            number=str(number),
+            label=" ".join(" > ".join([chunk.title, *path]).split()),
+            doc_id=chunk.document_id,
+            lines=f"{chunk.start_line}-{chunk.end_line}",
+            text=f"{chunk.header}\n{chunk.text}" if chunk.header else chunk.text,
+        )
 
 
-def _holds(known: RetrievedChunk, other: RetrievedChunk) -> bool:
+def _contains(known: RetrievedChunk, other: RetrievedChunk) -> bool:
     return known.start_char <= other.start_char and other.end_char <= known.end_char
 
 
 def last_line(hits: Sequence[Hit], numbers: Sequence[int], scratchpad: Scratchpad) -> int | None:
-    """The last line that was shown of what was read, where not all of it was."""
-    shown = list(_shown(hits, numbers, scratchpad))
+    """The last line of a read result that was shown; None where all of it was."""
+    shown = list(_shown_chunks(hits, numbers, scratchpad))
     return (
         shown[-1].end_line
         if shown and (len(shown) < len(hits) or shown[-1].end_char < hits[-1].chunk.end_char)
@@ -100,7 +106,7 @@ def last_line(hits: Sequence[Hit], numbers: Sequence[int], scratchpad: Scratchpa
     )
 
 
-def _shown(hits: Sequence[Hit], numbers: Sequence[int], scratchpad: Scratchpad) -> Iterator[RetrievedChunk]:
+def _shown_chunks(hits: Sequence[Hit], numbers: Sequence[int], scratchpad: Scratchpad) -> Iterator[RetrievedChunk]:
     for hit, number in zip(hits, numbers, strict=False):
         kept = scratchpad.hits[number - 1].chunk
         yield kept if kept.end_char < hit.chunk.end_char else hit.chunk

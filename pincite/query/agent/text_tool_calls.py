@@ -1,6 +1,6 @@
-"""Tool calls in plain text, for models that were never taught to make any: a line, a block of JSON, or what others write.
+"""Parse tool calls from plain text, for models without native tool calls: command lines, JSON blocks, ReAct actions.
 
-What a model writes after its first calls is dropped: small ones go on and make the result up as well.
+Text after the first calls is dropped: small models continue by inventing the results.
 """
 
 import json
@@ -12,8 +12,8 @@ from pincite.core.query.tools import ToolCall
 from pincite.query.agent.tools import MAX_QUERIES, TOOLS
 
 MAX_CALLS_PER_TURN = 5
-LONGEST = 200_000
-"""Characters that are looked through."""
+MAX_SCANNED_CHARS = 200_000
+"""Characters that are searched for calls."""
 
 _LINE = re.compile(
     r"^[ \t>*`-]{0,8}(?P<verb>SEARCH|READ|FIND|SUCHE|LIES|FINDE)\**[ \t]*:\**[ \t]*(?P<rest>[^\n]+)$", re.MULTILINE
@@ -35,39 +35,39 @@ _VERBS = {"SUCHE": "SEARCH", "LIES": "READ", "FINDE": "FIND"}
 
 
 def calls_in(text: str) -> tuple[str, tuple[ToolCall, ...]]:
-    """What was said before the first call, and the calls; all of the text and none where it makes none."""
-    text = text[:LONGEST]
-    found = sorted(_found(text), key=lambda call: call[0])[:MAX_CALLS_PER_TURN]
+    """The text before the first call, and the calls; the whole text where there are none."""
+    text = text[:MAX_SCANNED_CHARS]
+    found = sorted(_find_calls(text), key=lambda call: call[0])[:MAX_CALLS_PER_TURN]
     if not found:
         return text, ()
     answer = _ANSWER.search(text)
-    if answer and answer.start() < found[0][0]:  # what it answers may look like a call
+    if answer and answer.start() < found[0][0]:  # the answer itself may look like a call
         return text, ()
     calls = [ToolCall(f"text_{number}", name, given) for number, (_, name, given) in enumerate(found, start=1)]
-    return text[: found[0][0]].strip(), tuple(_together(calls))
+    return text[: found[0][0]].strip(), tuple(_merge_searches(calls))
 
 
 def answer_in(text: str) -> str:
-    """The answer itself, without the word that announces it and what was thought before."""
+    """The answer without the word that announces it and the text before that word."""
     found = _ANSWER.search(text)
     return (text[found.end() :].strip() if found else "") or text.strip()
 
 
-def _found(text: str) -> Iterator[tuple[int, str, str]]:
-    """Where each call stands, its tool and its arguments."""
+def _find_calls(text: str) -> Iterator[tuple[int, str, str]]:
+    """The offset, tool name and arguments of each call."""
     for line in _LINE.finditer(text):
         verb = line["verb"]
-        name, given = _said(_VERBS.get(verb, verb), line["rest"].strip().strip("`*"))
+        name, given = _parse_line(_VERBS.get(verb, verb), line["rest"].strip().strip("`*"))
         yield line.start(), name, json.dumps(given, ensure_ascii=False)
     for action in _ACTION.finditer(text):
         yield action.start(), action["name"], action["json"].strip()
     for pattern, certain in ((_TAGGED, True), (_BLOCK, False), (_BARE, False)):
         for block in pattern.finditer(text):
-            if called := _called(block["json"], certain=certain):
+            if called := _parse_json(block["json"], certain=certain):
                 yield block.start(), *called
 
 
-def _said(verb: str, rest: str) -> tuple[str, dict[str, Any]]:
+def _parse_line(verb: str, rest: str) -> tuple[str, dict[str, Any]]:
     if verb == "SEARCH":
         return "rag_search", {"queries": [part for query in rest.split("|") if (part := query.strip().strip('"“”„'))]}
     named = _ID.match(rest)
@@ -75,17 +75,15 @@ def _said(verb: str, rest: str) -> tuple[str, dict[str, Any]]:
     if verb == "FIND":
         return "find_in_document", {"doc_id": document, "text": rest.strip('"“”„')}
     if lines := _LINES.search(rest):
-        return "read_document", {
-            "doc_id": document, "start_line": int(lines[1]), "end_line": int(lines[2] or lines[1])
-        }  # fmt: skip
+        return "read_document", {"doc_id": document, "start_line": int(lines[1]), "end_line": int(lines[2] or lines[1])}
     section = _SECTION.search(rest)
     return "read_document", {"doc_id": document} | ({"section": section[1].strip('"“”„')} if section else {})
 
 
-def _called(written: str, *, certain: bool) -> tuple[str, str] | None:
-    """A tool and its arguments from a JSON object; None where it is one of something else.
+def _parse_json(written: str, *, certain: bool) -> tuple[str, str] | None:
+    """The tool name and arguments in a JSON object; None where it is not a call.
 
-    What is broken and yet names one of the tools is a call, too: its result will say what is wrong.
+    Invalid JSON that names a tool counts as a call: its result will describe the error.
     """
     try:
         found, _ = json.JSONDecoder().raw_decode(written.strip())
@@ -105,8 +103,8 @@ def _called(written: str, *, certain: bool) -> tuple[str, str] | None:
     return name, given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
 
 
-def _together(calls: list[ToolCall]) -> Iterator[ToolCall]:
-    """The calls, each once; searches that stand line by line are one, of as many queries as one may have."""
+def _merge_searches(calls: list[ToolCall]) -> Iterator[ToolCall]:
+    """The calls without duplicates; several searches become one with up to `MAX_QUERIES` queries."""
     searches: list[str] = []
     others: dict[tuple[str, str], ToolCall] = {}
     for call in calls:

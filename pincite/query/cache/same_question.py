@@ -19,7 +19,7 @@ from pincite.text.terms import question_language, stem
 Difference = Literal["numbers", "negation", "question", "units", "comparison", "names", "words", "order"]
 """In what two questions differ, what weighs most first; never a word of theirs."""
 
-MOST_FORMS = 2
+MAX_CHANGED_FORMS = 2
 """Words that may have another form in two questions, where that is allowed at all."""
 
 _POLITE, _THANKS = r"^(?:%s)+", r"[,.!?–]\s*%s[\s.!?]*$"
@@ -31,7 +31,7 @@ _PARTS = re.compile(r"[-/_]")
 
 
 @dataclass(frozen=True, slots=True)
-class Gist:
+class NormalisedQuestion:
     """What a question says: its main part in order, and the parts that may stand anywhere, each in its order."""
 
     main: tuple[str, ...]
@@ -60,34 +60,34 @@ def _kinds(language: str) -> tuple[tuple[Difference, frozenset[str]], ...]:
 
 def difference(asked: str, kept: str, *, other_forms: bool = False) -> Difference | None:
     """In what two questions differ, or nothing; with `other_forms` a few plain words may have another one."""
-    one, other = gist_of(asked), gist_of(kept)
+    one, other = normalise_question(asked), normalise_question(kept)
     if one.main == other.main and one.parts == other.parts:
         return None
     apart = [*(one.words - other.words).elements(), *(other.words - one.words).elements()]
-    found = _weightiest(apart, one.names | other.names, question_language(asked))
-    return None if other_forms and found == "words" and _in_other_forms(one, other) else found
+    found = _most_important_difference(apart, one.names | other.names, question_language(asked))
+    return None if other_forms and found == "words" and _differ_in_forms_only(one, other) else found
 
 
-def _weightiest(apart: list[str], names: frozenset[str], language: str) -> Difference:
+def _most_important_difference(apart: list[str], names: frozenset[str], language: str) -> Difference:
     if any(any(map(str.isdigit, word)) or unicodedata.category(word[0])[0] in "SP" for word in apart):
         return "numbers"
     kinds: tuple[tuple[Difference, frozenset[str]], ...] = (*_kinds(language), ("names", names))
     return next((kind for kind, known in kinds if known & set(apart)), "words" if apart else "order")
 
 
-def _in_other_forms(one: Gist, other: Gist) -> bool:
+def _differ_in_forms_only(one: NormalisedQuestion, other: NormalisedQuestion) -> bool:
     """Whether what differs are forms of the same words, `employee` and `employees`, in the same places."""
     changed = (one.words - other.words).total()
-    return 0 < changed <= MOST_FORMS and _stemmed(one) == _stemmed(other)
+    return 0 < changed <= MAX_CHANGED_FORMS and _stems(one) == _stems(other)
 
 
-def _stemmed(gist: Gist) -> list[list[str]]:
+def _stems(gist: NormalisedQuestion) -> list[list[str]]:
     language = question_language(" ".join(gist.words))
     return [[stem(word, language) for word in part] for part in (gist.main, *gist.parts)]
 
 
 @lru_cache(maxsize=1024)
-def gist_of(question: str) -> Gist:
+def normalise_question(question: str) -> NormalisedQuestion:
     """A question without what means nothing."""
     text = unicodedata.normalize("NFC", question).replace("’", "'").strip()
     language = question_language(text)
@@ -101,26 +101,26 @@ def gist_of(question: str) -> Gist:
     text = bare if any(map(str.isalnum, bare)) else text
     for pattern, replacement in _phrases(language):
         text = pattern.sub(replacement, text)
-    written = _split(text)
+    written = _tokenize(text)
     main: list[str] = []
     parts: list[list[str]] = []
     here, names = main, set[str]()
-    for number, word in enumerate(_read(one, language, shouted=text.isupper()) for one in written):
+    for number, word in enumerate(_normalise_word(one, language, shouted=text.isupper()) for one in written):
         if word == ",":
             here = main
         elif word in leads:
             here = [word]
             parts.append(here)
-        elif not _is_silent(number, written, language):
+        elif not _is_article(number, written, language):
             if word in resumes and here[-1:] != here[:1]:  # `in which year` goes on, `in 1990 what` does not
                 here = main
             here.append(word)
             names |= {word} if number and written[number][0].isupper() else set()
     counted = Counter(main) + Counter(word for part in parts for word in part)
-    return Gist(tuple(main), tuple(sorted(map(tuple, parts))), counted, frozenset(names))
+    return NormalisedQuestion(tuple(main), tuple(sorted(map(tuple, parts))), counted, frozenset(names))
 
 
-def _split(text: str) -> list[str]:
+def _tokenize(text: str) -> list[str]:
     """The words as they are written, and every sign that may mean something; hyphens part letters, but not figures."""
     found: list[str] = []
     for chunk in text.split():
@@ -133,7 +133,7 @@ def _split(text: str) -> list[str]:
     return found
 
 
-def _is_silent(number: int, written: list[str], language: str) -> bool:
+def _is_article(number: int, written: list[str], language: str) -> bool:
     """Whether a word is an article; `A` within a sentence, or `a` at its end, may be hepatitis A."""
     article, following = written[number], written[number + 1 : number + 2]
     as_article = article.islower() or number == 0 or article.lower() != "a"
@@ -147,7 +147,7 @@ def _small_words(language: str) -> frozenset[str]:
     return lang.recognised_words("terms.stop_words", language) | lang.recognised_words("cache.capitalised", language)
 
 
-def _read(written: str, language: str, *, shouted: bool) -> str:
+def _normalise_word(written: str, language: str, *, shouted: bool) -> str:
     """A word as it is compared: `US` is no `us`."""
     word = written.lower()
     if len(written) > 1 and written.isupper() and not shouted and word in _small_words(language):

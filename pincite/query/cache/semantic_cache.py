@@ -1,4 +1,4 @@
-"""The semantic cache: an answer is given again where the same person asks the same and nothing they may read has changed."""
+"""The semantic answer cache, per caller; an entry is valid while the caller's readable documents are unchanged."""
 
 import asyncio
 import hashlib
@@ -16,20 +16,20 @@ from pincite.core.query.plan import Plan
 from pincite.core.run import Run
 from pincite.errors import PinciteError, Unavailable
 from pincite.query.cache.same_question import Difference, difference
-from pincite.query.ground.ground import incomplete
-from pincite.query.prompt.templates import own_prompts
+from pincite.query.ground.ground import incomplete_reason
+from pincite.query.prompt.templates import custom_prompts
 from pincite.query.understand.level import missing_features
 from pincite.text.terms import question_language
 
-WARM = 0.7
-"""Whoever asks for a higher temperature asks for something else each time."""
-KEEP_S = 2.0
-"""Nobody waits longer for an answer to be kept."""
+MAX_CACHED_TEMPERATURE = 0.7
+"""Answers at a higher temperature are not cached: they are meant to vary."""
+SAVE_TIMEOUT_S = 2.0
+"""Timeout for saving an answer, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """What the cache said: where an answer may be kept, in which state of the documents, and the answer it had."""
+    """The result of a cache lookup: the key for saving, the state of the documents, and the cached answer, if any."""
 
     key: bytes = b""
     state: str | None = None
@@ -42,125 +42,162 @@ NO_LOOKUP = Lookup()
 def may_use_cache(run: Run, plan: Plan) -> bool:
     """Whether an answer may come from the cache.
 
-    Not in modes that look further than one search, nor where the question was guessed, several texts are searched, another index or another time is meant, or anything
-    was unusual so far: what a warning says would be lost. In a conversation a model sees what was said before; there
-    only a question that it made whole itself means the same elsewhere.
+    Only the mode `chat` is cached, with one query that was not guessed, on the current index and the current documents.
+    A run with warnings or degradations is not cached, since these would be lost. In a conversation, only a question
+    with a standalone form is cached: otherwise the model's answer depends on the history.
     """
     question, settings = plan.question, run.settings
-    warmth = question.sampling.temperature if question.sampling.temperature is not None else settings.llm.temperature
-    plain = (
+    temperature = (
+        question.sampling.temperature if question.sampling.temperature is not None else settings.llm.temperature
+    )
+    is_plain_chat = (
         plan.retrieves
         and question.mode == "chat"
         and not (question.fresh or question.guessed or question.also or question.many)
     )
-    now = question.filters.as_of is None and question.filters.index is None
-    whole = not _leans(run, plan) or question.standalone is not None
-    usual = not _passing(run.degraded, run) and not run.warnings and (warmth or 0.0) <= WARM
-    return run.kit.cache is not None and settings.cache.enabled and plain and now and whole and usual
+    is_current = question.filters.as_of is None and question.filters.index is None
+    complete = not _uses_conversation(run, plan) or question.standalone is not None
+    is_undisturbed = (
+        not _is_temporary(run.degraded, run) and not run.warnings and (temperature or 0.0) <= MAX_CACHED_TEMPERATURE
+    )
+    return (
+        run.kit.cache is not None
+        and settings.cache.enabled
+        and is_plain_chat
+        and is_current
+        and complete
+        and is_undisturbed
+    )
 
 
-def _leans(run: Run, plan: Plan) -> bool:
-    """Whether what was said before is part of what the answer is made of; sentences are chosen without it."""
+def _uses_conversation(run: Run, plan: Plan) -> bool:
+    """Whether the answer depends on the conversation; extractive answers do not."""
     return bool(plan.question.conversation) and run.kit.llm is not run.kit.extractive
 
 
 async def cache_lookup(run: Run, plan: Plan) -> Lookup:
-    """An answer to the same question, if there is one; nothing is embedded where there is nothing to compare with."""
-    cache, key = run.kit.cache, _key(run, plan)
+    """The cached answer to the same question, if any; the question is embedded only where entries can match."""
+    cache, key = run.kit.cache, _cache_key(run, plan)
     assert cache is not None
-    looked = await cache.look_up(run.scope, key, plan.text)
-    run.observe(hit=False, known=looked.same is not None or looked.others)
-    if looked.same is not None and (kept := await cache.read(run.scope, looked.same)):
-        return Lookup(key, looked.state, _again(run, plan, kept, SimilarQuestion(looked.same, plan.text, 1.0)))
-    if looked.others and (near := await _nearest(run, plan, key)) and (kept := await cache.read(run.scope, near.id)):
-        return Lookup(key, looked.state, _again(run, plan, kept, near))
-    return Lookup(key, looked.state)
+    found = await cache.look_up(run.scope, key, plan.text)
+    run.observe(hit=False, known=found.same is not None or found.others)
+    if found.same is not None and (cached := await cache.read(run.scope, found.same)):
+        return Lookup(key, found.state, _as_new_answer(run, plan, cached, SimilarQuestion(found.same, plan.text, 1.0)))
+    if (
+        found.others
+        and (similar := await _find_same_question(run, plan, key))
+        and (cached := await cache.read(run.scope, similar.id))
+    ):
+        return Lookup(key, found.state, _as_new_answer(run, plan, cached, similar))
+    return Lookup(key, found.state)
 
 
-async def _nearest(run: Run, plan: Plan, key: bytes) -> SimilarQuestion | None:
-    """The most similar kept question that asks the same; why the nearest of the others does not is told in the trace."""
+async def _find_same_question(run: Run, plan: Plan, key: bytes) -> SimilarQuestion | None:
+    """The most similar cached question that asks the same; the trace says how the most similar one differs."""
     cache, limits = run.kit.cache, run.settings.cache
     assert cache is not None
     try:
         [vector] = await run.embed([plan.text])
     except Unavailable:
-        return None  # whoever searches by it will say so
-    for number, one in enumerate(await cache.similar(run.scope, key, vector, least_alike(limits))):
-        apart = differs(plan.text, one, limits)
-        if apart is None:
+        return None  # the search reports it
+    for number, one in enumerate(await cache.similar(run.scope, key, vector, similarity_threshold(limits))):
+        differing_in = question_difference(plan.text, one, limits)
+        if differing_in is None:
             return one
         if number == 0:
-            run.observe(nearest=round(one.similarity, 4), differs_in=apart)
+            run.observe(nearest=round(one.similarity, 4), differs_in=differing_in)
     return None
 
 
-def least_alike(limits: Cache) -> float:
-    """The cosine below which two questions are not compared any further."""
+def similarity_threshold(limits: Cache) -> float:
+    """Minimum cosine of cached questions that are compared."""
     return limits.precision_threshold if limits.threshold_mode == "precision" else limits.recall_threshold
 
 
-def differs(asked: str, kept: SimilarQuestion, limits: Cache) -> Difference | None:
-    """In what a kept question is another one, or nothing; how similar it is says how closely its words are read."""
-    loose = limits.threshold_mode == "recall" and kept.similarity >= limits.precision_threshold
-    return difference(asked, kept.question, other_forms=loose)
+def question_difference(asked: str, cached: SimilarQuestion, limits: Cache) -> Difference | None:
+    """The difference from a cached question, or None; a very similar one may differ in word forms (mode `recall`)."""
+    loose = limits.threshold_mode == "recall" and cached.similarity >= limits.precision_threshold
+    return difference(asked, cached.question, other_forms=loose)
 
 
-def _again(run: Run, plan: Plan, kept: Answer, hit: SimilarQuestion) -> Answer:
-    """A kept answer as this request's own; the trace tells where it is from, and what it stands on."""
-    how = "the same words" if hit.question == plan.text else f"a question {hit.similarity:.2f} alike, its words checked"
+def _as_new_answer(run: Run, plan: Plan, cached: Answer, hit: SimilarQuestion) -> Answer:
+    """A cached answer with the ids and metadata of this run; the trace records its origin and its sources."""
+    how = (
+        "the same words"
+        if hit.question == plan.text
+        else f"a similar question ({hit.similarity:.2f}), its words compared"
+    )
     run.observe(
-        hit=True, similarity=round(hit.similarity, 4), same_words=hit.question == plan.text,
-        from_trace=kept.metadata.trace_id, hits=[[source.chunk_id, source.score] for source in kept.sources],
-    )  # fmt: skip
+        hit=True,
+        similarity=round(hit.similarity, 4),
+        same_words=hit.question == plan.text,
+        from_trace=cached.metadata.trace_id,
+        hits=[[source.chunk_id, source.score] for source in cached.sources],
+    )
     metadata = replace(
-        kept.metadata, trace_id=run.id, cached=True, usage=None, durations_ms=run.durations(),
-        rewritten_query=plan.question.standalone, corrected_query=plan.question.corrected,
-        plan=(*plan.reasons, f"answered before: {how}"),
-    )  # fmt: skip
-    return replace(kept, id=run.answer_id, session_id=None, metadata=metadata)
+        cached.metadata,
+        trace_id=run.id,
+        cached=True,
+        usage=None,
+        durations_ms=run.durations(),
+        rewritten_query=plan.question.standalone,
+        corrected_query=plan.question.corrected,
+        plan=(*plan.reasons, f"answer from the cache: {how}"),
+    )
+    return replace(cached, id=run.answer_id, session_id=None, metadata=metadata)
 
 
 async def cache_saving(run: Run, plan: Plan, answer: Answer, lookup: Lookup) -> None:
-    """Keep an answer for the next time; a failure here never fails it, and comes too late to be told in it."""
+    """Save an answer in the cache; a failure does not fail the answer, and is only in the trace."""
     run.observe(kept=False)
-    if not _worth_keeping(run, plan, answer) or run.deadline - time.monotonic() < KEEP_S:
+    if not _is_cacheable(run, plan, answer) or run.deadline - time.monotonic() < SAVE_TIMEOUT_S:
         return
     assert run.kit.cache is not None
     assert lookup.state is not None
     try:
-        async with asyncio.timeout(KEEP_S):
+        async with asyncio.timeout(SAVE_TIMEOUT_S):
             [vector] = await run.embed([plan.text])
             entry = CacheEntry(lookup.key, lookup.state, plan.text, vector, replace(answer, session_id=None))
             run.observe(kept=await run.kit.cache.save(run.scope, entry, run.settings.cache))
     except TimeoutError:
-        run.degrade("cache_saving", "the answer was not kept: the database takes its time")
+        run.degrade("cache_saving", "the answer was not cached: the database took too long")
     except PinciteError as error:
-        run.degrade("cache_saving", f"the answer was not kept: {error}")
+        run.degrade("cache_saving", f"the answer was not cached: {error}")
 
 
-def _worth_keeping(run: Run, plan: Plan, answer: Answer) -> bool:
-    """Only what is whole, stands on sources, came about as it should and owes nothing to a conversation is given again."""
+def _is_cacheable(run: Run, plan: Plan, answer: Answer) -> bool:
+    """Whether an answer may be cached: complete, with sources, without warnings, independent of the conversation."""
     reason = answer.metadata.finish_reason
-    whole = incomplete(reason) is None and reason != NO_ANSWER
-    unusual = answer.warnings or _passing(answer.degraded, run)
-    return whole and bool(answer.sources) and not (unusual or _leans(run, plan))
+    complete = incomplete_reason(reason) is None and reason != NO_ANSWER
+    unusual = answer.warnings or _is_temporary(answer.degraded, run)
+    return complete and bool(answer.sources) and not (unusual or _uses_conversation(run, plan))
 
 
-def _passing(notes: Sequence[Degraded], run: Run) -> bool:
-    """Whether something is missing that may be there the next time; what a level always lacks is not."""
+def _is_temporary(notes: Sequence[Degraded], run: Run) -> bool:
+    """Whether a degradation is temporary; features that a level never has here are not."""
     return not set(notes) <= set(missing_features(run.settings.answers.level))
 
 
-def _key(run: Run, plan: Plan) -> bytes:
-    """Everything but the question's words and the documents that decides about an answer.
+def _cache_key(run: Run, plan: Plan) -> bytes:
+    """A hash of everything that an answer depends on, except the question's text and the documents.
 
-    All settings are in it: one that does not matter costs an answer made twice, one forgotten would give a wrong one.
+    It contains all settings: an irrelevant one costs a cache miss, a missing one would return a wrong answer.
     """
     question = plan.question
-    decides = {
-        "pincite": __version__, "settings": run.settings.model_dump(mode="json"), "prompts": own_prompts(run.settings.data),
-        "embedder": run.kit.embedder.name, "model": run.model_of(question), "filters": asdict(question.filters),
-        "sampling": asdict(question.sampling), "top_k": plan.top_k, "min_score": question.min_score, "alpha": question.alpha,
-        "strategy": plan.strategy, "levels": plan.levels, "intent": plan.intent, "language": question_language(plan.text),
-    }  # fmt: skip
-    return hashlib.sha256(json.dumps(decides, sort_keys=True, default=str).encode()).digest()
+    inputs = {
+        "pincite": __version__,
+        "settings": run.settings.model_dump(mode="json"),
+        "prompts": custom_prompts(run.settings.data),
+        "embedder": run.kit.embedder.name,
+        "model": run.model_of(question),
+        "filters": asdict(question.filters),
+        "sampling": asdict(question.sampling),
+        "top_k": plan.top_k,
+        "min_score": question.min_score,
+        "alpha": question.alpha,
+        "strategy": plan.strategy,
+        "levels": plan.levels,
+        "intent": plan.intent,
+        "language": question_language(plan.text),
+    }
+    return hashlib.sha256(json.dumps(inputs, sort_keys=True, default=str).encode()).digest()

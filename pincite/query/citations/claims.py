@@ -9,10 +9,10 @@ from pincite.text import lang
 from pincite.text.sentences import Span, sentences, trim
 from pincite.text.terms import question_language, terms
 
-ENOUGH = 2
+MIN_CLAIM_TERMS = 2
 """Words of meaning that make a stretch between two marks a claim of its own."""
 
-_UNSEEN = "\u2060"
+_WORD_JOINER = "\u2060"
 """Neither a blank nor a letter."""
 _LEAD_IN = re.compile(r":[*_\s]*$")
 
@@ -30,7 +30,7 @@ class Claim:
 
 def claims_of(text: str, marks: Sequence[Span]) -> tuple[list[Span], list[Claim]]:
     """The sentences of an answer that claim something, and their claims; `marks` are where its citations stand."""
-    blank = _without(text, marks)
+    blank = _blank_marks(text, marks)
     spans = sentences(blank)
     owner = [_sentence_of(mark, blank, spans) for mark in marks]
     kept: list[Span] = []
@@ -40,19 +40,19 @@ def claims_of(text: str, marks: Sequence[Span]) -> tuple[list[Span], list[Claim]
         if not own and not _asserts(blank[start:end]):
             continue
         found += [
-            Claim(a, b, _flat(blank[a:b]), len(kept), vouching)
-            for a, b, vouching in _parts(blank, (start, end), own, marks)
+            Claim(a, b, _to_line(blank[a:b]), len(kept), vouching)
+            for a, b, vouching in _split_by_marks(blank, (start, end), own, marks)
         ]
         kept.append((start, end))
     return kept, found
 
 
-def _without(text: str, marks: Sequence[Span]) -> str:
+def _blank_marks(text: str, marks: Sequence[Span]) -> str:
     """The text with its marks blanked; at the start of a line blanks would make code of it."""
     blank = list(text)
     for start, end in marks:
         begins = not text[text.rfind("\n", 0, start) + 1 : start].strip()
-        blank[start:end] = (_UNSEEN if begins else " ") * (end - start)
+        blank[start:end] = (_WORD_JOINER if begins else " ") * (end - start)
     return "".join(blank)
 
 
@@ -76,7 +76,7 @@ def _asserts(sentence: str) -> bool:
     plain = sentence.strip()
     if plain.endswith("?") or _LEAD_IN.search(plain) or _is_refusal(plain):
         return False
-    return _says(plain)
+    return _has_content(plain)
 
 
 def _is_refusal(sentence: str) -> bool:
@@ -84,23 +84,23 @@ def _is_refusal(sentence: str) -> bool:
     return bool(lang.regex("model_output.refusal", question_language(sentence), flags=re.IGNORECASE).search(sentence))
 
 
-def _says(stretch: str, least: int = 1) -> bool:
+def _has_content(stretch: str, least: int = 1) -> bool:
     language = question_language(stretch)
     introducing = lang.recognised_words("model_output.introducing", language)
     content = [word for word in terms(stretch, language) if word not in introducing]
     return len(content) >= least or any(map(str.isdigit, stretch))
 
 
-def _parts(
+def _split_by_marks(
     blank: str, sentence: Span, own: Sequence[int], marks: Sequence[Span]
 ) -> Iterator[tuple[int, int, tuple[int, ...]]]:
     """A sentence cut after each group of marks; what says too little by itself goes with the part before or after it."""
-    groups = _groups(blank, own, marks)
+    groups = _mark_groups(blank, own, marks)
     start, carried = sentence[0], tuple[int, ...]()
     cut: list[tuple[int, int, tuple[int, ...]]] = []
     for group in groups:
         end = max(start, min(marks[group[0]][0], sentence[1]))
-        if _says(blank[start:end]):
+        if _has_content(blank[start:end]):
             cut.append((*trim(blank, start, end), (*carried, *group)))
             carried, start = (), min(marks[group[-1]][1], sentence[1])
         else:
@@ -108,12 +108,12 @@ def _parts(
     rest = trim(blank, start, sentence[1])
     if carried or not cut:
         cut.append((*rest, carried))
-    elif _says(blank[rest[0] : rest[1]], ENOUGH):
+    elif _has_content(blank[rest[0] : rest[1]], MIN_CLAIM_TERMS):
         cut.append((*rest, ()))
     yield from cut
 
 
-def _groups(blank: str, own: Sequence[int], marks: Sequence[Span]) -> list[list[int]]:
+def _mark_groups(blank: str, own: Sequence[int], marks: Sequence[Span]) -> list[list[int]]:
     """Marks that follow each other with nothing said in between."""
     found: list[list[int]] = []
     for mark in own:
@@ -124,5 +124,5 @@ def _groups(blank: str, own: Sequence[int], marks: Sequence[Span]) -> list[list[
     return found
 
 
-def _flat(stretch: str) -> str:
-    return " ".join(stretch.replace(_UNSEEN, " ").split()).strip(",;:–- ")
+def _to_line(stretch: str) -> str:
+    return " ".join(stretch.replace(_WORD_JOINER, " ").split()).strip(",;:–- ")

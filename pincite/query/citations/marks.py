@@ -1,4 +1,4 @@
-"""Citation marks in an answer: found, normalised, matched to a source."""
+"""Find the citation marks of an answer, normalise them and match them to sources."""
 
 import re
 from collections.abc import Sequence
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pincite.core.query.answer import MatchedBy
 from pincite.core.query.hits import Hit
 
-SIMILAR = 0.5
-"""Dice similarity above which a title counts as meant."""
+MIN_TITLE_SIMILARITY = 0.5
+"""Dice similarity above which a title matches."""
 
-MOST = 10
-"""Sources that one mark may name; `[1-300]` is no citation."""
+MAX_SOURCES_PER_MARK = 10
+"""Sources that one mark may name; `[1-300]` is not a citation."""
 
 _CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]*`", re.DOTALL)
 _WORD = r"(?:sources?|quellen?)"
@@ -20,15 +20,15 @@ _BRACKETS = re.compile(
     re.IGNORECASE,
 )
 _DEFINES = re.compile(r"^[ \t>]*\[\^?[\w-]{1,40}\]:", re.MULTILINE)
-"""A footnote or the address of a link, set out on a line of its own."""
+"""The definition of a footnote or of a link, at the start of a line."""
 _NUMBERS = re.compile(
     rf"(?:{_WORD}|\^)?\s*#?(\d{{1,3}}(?:\s*(?:,|;|and|und|&|-|–|to|bis)\s*{_WORD}?\s*\d{{1,3}})*)", re.IGNORECASE
 )
 _PART = re.compile(r"(\d+)(?:\s*(?:-|–|to|bis)\s*(\d+))?", re.IGNORECASE)
 _LABELLED = re.compile(rf"{_WORD}\s*#?(\d{{1,3}})\s*[:>,–|-]\s*\D.*", re.IGNORECASE)
-"""`[Source 1: Title]`, `[Source 1, page 3]`: the number counts."""
+"""`[Source 1: Title]`, `[Source 1, page 3]`: the number decides."""
 _NAMED = re.compile(rf"^{_WORD}:\s*|\s+(?:page|score)=\S*|,?\s+(?:p\.|page|seite|s\.)\s*\d+$", re.IGNORECASE)
-"""What may stand around a title."""
+"""Text that may surround a title."""
 _WORDY = re.compile(r"[^\W\d_]{2}")
 
 
@@ -44,9 +44,9 @@ class CitationMark:
 
 
 def normalise_marks(text: str, sources: Sequence[Hit]) -> tuple[str, list[CitationMark]]:
-    """The answer with its marks in one form, `[Source N]`, and each mark with its source.
+    """The answer with its marks in one form, `[Source N]`, and the marks with their sources.
 
-    Brackets in code, links, images, footnotes' definitions and check boxes are left alone.
+    Brackets in code, links, images, footnote definitions and check boxes stay unchanged.
     """
     pieces: list[str] = []
     marks: list[CitationMark] = []
@@ -54,7 +54,7 @@ def normalise_marks(text: str, sources: Sequence[Hit]) -> tuple[str, list[Citati
     untouched = [match.span() for pattern in (_CODE, _DEFINES) for match in pattern.finditer(text)]
     for match in _BRACKETS.finditer(text):
         inner = match[1] or match[2] or match[3]
-        found = [] if _inside(match.start(), untouched) else _resolve(inner, match.group(), sources)
+        found = [] if _is_inside(match.start(), untouched) else _resolve(inner, match.group(), sources)
         if not found:
             continue
         pieces.append(text[last : match.start()])
@@ -70,12 +70,12 @@ def normalise_marks(text: str, sources: Sequence[Hit]) -> tuple[str, list[Citati
     return "".join(pieces), marks
 
 
-def _inside(offset: int, spans: Sequence[tuple[int, int]]) -> bool:
+def _is_inside(offset: int, spans: Sequence[tuple[int, int]]) -> bool:
     return any(start <= offset < end for start, end in spans)
 
 
 def _resolve(inner: str, shown: str, sources: Sequence[Hit]) -> list[tuple[str, int | None, MatchedBy | None]]:
-    """What a bracket means: sources by number, a source by title, a citation that fits nothing, or no citation."""
+    """The marks that a bracket stands for: by number, by title, or unmatched; empty where it is not a citation."""
     bare = inner.strip()
     wanted = _numbers(bare)
     if wanted is not None:
@@ -87,7 +87,7 @@ def _resolve(inner: str, shown: str, sources: Sequence[Hit]) -> list[tuple[str, 
 
 
 def _numbers(bare: str) -> list[int] | None:
-    """The sources that a bracket names by number, none where it counts something else; None where it has no numbers."""
+    """The source numbers in a bracket; empty where they are no citation, None where it holds other text."""
     if labelled := _LABELLED.fullmatch(bare):
         return [int(labelled[1])] if int(labelled[1]) else []
     listed = _NUMBERS.fullmatch(bare)
@@ -95,14 +95,14 @@ def _numbers(bare: str) -> list[int] | None:
         return None
     found: list[int] = []
     for first, last in _PART.findall(listed[1]):
-        if not 0 < int(first) <= int(last or first) < int(first) + MOST:
+        if not 0 < int(first) <= int(last or first) < int(first) + MAX_SOURCES_PER_MARK:
             return []
         found += range(int(first), int(last or first) + 1)
-    return found[:MOST]
+    return found[:MAX_SOURCES_PER_MARK]
 
 
 def _by_title(inner: str, sources: Sequence[Hit]) -> tuple[int | None, MatchedBy | None]:
-    """Three tiers: the same title, one inside the other, similar; two documents that fit are none."""
+    """The source by its title: equal, else contained, else similar; no source where several documents match."""
     wanted = _NAMED.sub("", inner.split(" > ")[0]).strip().casefold()
     if not wanted:
         return None, None
@@ -111,7 +111,7 @@ def _by_title(inner: str, sources: Sequence[Hit]) -> tuple[int | None, MatchedBy
     tiers: list[tuple[MatchedBy, list[int]]] = [
         ("title", [n for n, title in enumerate(titles) if wanted in (title, names[n])]),
         ("contains", [n for n, title in enumerate(titles) if title and (wanted in title or title in wanted)]),
-        ("similar", [n for n, title in enumerate(titles) if _dice(wanted, title) > SIMILAR]),
+        ("similar", [n for n, title in enumerate(titles) if _dice(wanted, title) > MIN_TITLE_SIMILARITY]),
     ]
     for how, fitting in tiers:
         if fitting:
@@ -121,6 +121,6 @@ def _by_title(inner: str, sources: Sequence[Hit]) -> tuple[int | None, MatchedBy
 
 
 def _dice(a: str, b: str) -> float:
-    """Share of letter pairs two strings have in common."""
+    """The Dice similarity of two strings: the share of their letter pairs in common."""
     pairs_a, pairs_b = ({s[i : i + 2] for i in range(len(s) - 1)} for s in (a, b))
     return 2 * len(pairs_a & pairs_b) / (len(pairs_a) + len(pairs_b)) if pairs_a and pairs_b else 0.0

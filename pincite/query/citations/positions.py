@@ -1,4 +1,4 @@
-"""Citations get the place in the file that their quotes stand at."""
+"""Add the position in the original file to every citation."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,25 +11,25 @@ from pincite.core.run import Run
 
 
 async def citation_positions(run: Run, prompt: Prompt, answer: Answer) -> Answer:
-    """Say of every quote from a file with pages where it stands, with one look at the pages it touches."""
+    """Add page and rectangles to every quote from a file with pages; all pages are read in one query."""
     quoted = [
         (number, citation, prompt.sources[citation.source - 1].chunk)
         for number, citation in enumerate(answer.citations)
         if citation.source and prompt.sources[citation.source - 1].chunk.place
     ]
-    pages = await run.kit.index.pages([_extract(citation, chunk) for _, citation, chunk in quoted], scope=run.scope)
+    pages = await run.kit.index.pages([_quote_span(citation, chunk) for _, citation, chunk in quoted], scope=run.scope)
     citations = list(answer.citations)
     for (number, citation, chunk), found in zip(quoted, pages, strict=True):
-        citations[number] = _placed(citation, chunk, found)
+        citations[number] = _with_position(citation, chunk, found)
     return replace(answer, citations=tuple(citations))
 
 
-def _extract(citation: Citation, chunk: RetrievedChunk) -> TextSpan:
+def _quote_span(citation: Citation, chunk: RetrievedChunk) -> TextSpan:
     return TextSpan(chunk.document_id, chunk.version, citation.quote_start_char or 0, citation.quote_end_char or 0)
 
 
-def _placed(citation: Citation, chunk: RetrievedChunk, pages: Sequence[PageText]) -> Citation:
-    """The citation with its place; `rects` are those on its first page, which `page` names."""
-    spot = _extract(citation, chunk)
-    places = locate(pages, spot.start, spot.end, Slice(chunk.text, chunk.start_char))
+def _with_position(citation: Citation, chunk: RetrievedChunk, pages: Sequence[PageText]) -> Citation:
+    """The citation with its position; `rects` are the rectangles on its first page, which `page` names."""
+    span = _quote_span(citation, chunk)
+    places = locate(pages, span.start, span.end, Slice(chunk.text, chunk.start_char))
     return replace(citation, place=describe_places(places), rects=places[0].boxes if places else ())

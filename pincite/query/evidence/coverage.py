@@ -11,9 +11,9 @@ from pincite.query.rank.relevance import chunk_terms
 from pincite.text import lang
 from pincite.text.terms import question_language, stem, stop_words, words
 
-LONGEST_RUN = 4
+MAX_ASPECT_WORDS = 4
 """Words in a row that are one aspect at most."""
-SHORTEST = 5
+MIN_COMPOUND_PART_CHARS = 5
 """Letters of a word that may be a part of another: `Dach` of `Werkstattdach` is too short to tell."""
 
 _TOKEN = re.compile(r"[^\W_]+(?:[-.'’][^\W_]+)*")
@@ -28,7 +28,7 @@ class Aspect:
     named: bool = False
 
 
-def aspects_of(question: str, entities: Sequence[Entity], languages: Collection[str]) -> list[Aspect]:
+def find_aspects(question: str, entities: Sequence[Entity], languages: Collection[str]) -> list[Aspect]:
     """The names, codes and numbers of a question, and its other words of meaning in the runs they stand in."""
     own = question_language(question)
     spoken = tuple(languages) or (own,)
@@ -39,17 +39,17 @@ def aspects_of(question: str, entities: Sequence[Entity], languages: Collection[
         if at >= 0:
             found.append((at, Aspect(name, _forms(name, own, spoken), named=True)))
             left = left[:at] + "?" * len(name) + left[at + len(name) :]
-    found += [(at, Aspect(run, _forms(run, own, spoken))) for at, run in _runs(left, own)]
+    found += [(at, Aspect(run, _forms(run, own, spoken))) for at, run in _content_word_runs(left, own)]
     return [aspect for _, aspect in sorted(found, key=lambda one: one[0])]
 
 
-def _runs(text: str, language: str) -> list[tuple[int, str]]:
+def _content_word_runs(text: str, language: str) -> list[tuple[int, str]]:
     """Words of meaning that stand together, with nothing but a blank between them."""
     found: list[list[re.Match[str]]] = []
     for match in _TOKEN.finditer(text):
-        if not _carries(match.group(), language):
+        if not _is_content_word(match.group(), language):
             continue
-        joined = found and len(found[-1]) < LONGEST_RUN and text[found[-1][-1].end() : match.start()] == " "
+        joined = found and len(found[-1]) < MAX_ASPECT_WORDS and text[found[-1][-1].end() : match.start()] == " "
         if joined:
             found[-1].append(match)
         else:
@@ -57,23 +57,23 @@ def _runs(text: str, language: str) -> list[tuple[int, str]]:
     return [(run[0].start(), text[run[0].start() : run[-1].end()]) for run in found]
 
 
-def _carries(word: str, language: str) -> bool:
+def _is_content_word(word: str, language: str) -> bool:
     """Whether a word says what a question is about, not what kind of answer it wants."""
     lower = word.lower()
     return lower not in stop_words(language) and lower not in lang.recognised_words("questions.asked_for", language)
 
 
 def _forms(text: str, own: str, languages: Sequence[str]) -> tuple[frozenset[str], ...]:
-    kept = [word for word in words(text) if _carries(word, own)]
+    kept = [word for word in words(text) if _is_content_word(word, own)]
     return tuple(frozenset(stem(word, language) for language in languages) for word in kept)
 
 
-def coverage_of(aspects: Sequence[Aspect], held: frozenset[str]) -> tuple[float, tuple[str, ...]]:
+def measure_coverage(aspects: Sequence[Aspect], held: frozenset[str]) -> tuple[float, tuple[str, ...]]:
     """The share of the aspects' words that are held, and the aspects that nothing is said about.
 
     A name is missing where one of its words is; other words, where all of them are.
     """
-    told = [[_is_held(forms, held) for forms in aspect.forms] for aspect in aspects]
+    told = [[_is_covered(forms, held) for forms in aspect.forms] for aspect in aspects]
     missing = tuple(
         aspect.text
         for aspect, known in zip(aspects, told, strict=True)
@@ -83,25 +83,25 @@ def coverage_of(aspects: Sequence[Aspect], held: frozenset[str]) -> tuple[float,
     return (sum(map(sum, told)) / count if count else 0.0), missing
 
 
-def _is_held(forms: frozenset[str], held: frozenset[str]) -> bool:
+def _is_covered(forms: frozenset[str], held: frozenset[str]) -> bool:
     """Whether a word is held, by itself or as a part of a compound."""
     if forms & held:
         return True
-    long = [form for form in forms if len(form) >= SHORTEST]
+    long = [form for form in forms if len(form) >= MIN_COMPOUND_PART_CHARS]
     return bool(long) and any(
-        form in word or (len(word) >= SHORTEST and word in form) for form in long for word in held
+        form in word or (len(word) >= MIN_COMPOUND_PART_CHARS and word in form) for form in long for word in held
     )
 
 
-MOST = 50
+MAX_EVIDENCE_PASSAGES = 50
 """No answer stands on more passages."""
 
 
 async def evidence_selection(run: Run, plan: Plan, hits: Sequence[Hit]) -> Evidence:
     """What an answer will stand on, best first, how much of the question it covers, and which aspects it does not."""
-    kept = hits[:MOST]
-    aspects = aspects_of(plan.text, plan.analysis.entities, {hit.chunk.language for hit in kept})
+    kept = hits[:MAX_EVIDENCE_PASSAGES]
+    aspects = find_aspects(plan.text, plan.analysis.entities, {hit.chunk.language for hit in kept})
     held = frozenset[str]().union(*(chunk_terms(hit.chunk) for hit in kept))
-    coverage, missing = coverage_of(aspects, held)
+    coverage, missing = measure_coverage(aspects, held)
     run.observe(kept=len(kept), aspects=len(aspects), missing=len(missing))
     return Evidence(tuple(kept), coverage, missing)

@@ -1,4 +1,4 @@
-"""The model judges every passage at once, before an answer stands on any: does it help to answer the question?"""
+"""Verification by the model: one call judges for every passage whether it helps to answer the question."""
 
 import re
 import secrets
@@ -11,11 +11,12 @@ from pincite.core.run import Run
 from pincite.errors import ProviderError
 from pincite.query.prompt.helper_call import Bounds, complete, render_prompt
 
-LONGEST_S = 30.0
-"""A model that takes longer over its verdicts is not waited for."""
-TOKENS_A_VERDICT, SPARE = 6, 60
-"""Tokens for each verdict, and for what a model says around them."""
-CHARS_A_TOKEN = 6
+VERDICT_TIMEOUT_S = 30.0
+"""Timeout of the model for its verdicts, in seconds."""
+TOKENS_PER_VERDICT, EXTRA_VERDICT_TOKENS = 6, 60
+"""Tokens for each verdict, and for text around the verdicts."""
+CHARS_PER_TOKEN = 6
+"""Characters of the output that are read per token."""
 
 _VERDICT = re.compile(
     r"^[^\w\n]*+(?:passage|source|claim|abschnitt)?[^\w\n]*+(\d{1,3})\W++(yes|no|ja|nein)\b",
@@ -25,46 +26,46 @@ _HELPS = ("yes", "ja")
 
 
 async def model_verification(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
-    """The hits that the model finds to help, and those it had no room for.
+    """The hits that help according to the model, and those that did not fit into the prompt.
 
-    `ProviderError` where it does not judge each: then the rules' word holds.
+    `ProviderError` where a verdict is missing; then the verification by rules stands alone.
     """
     if run.kit.llm is run.kit.extractive:
-        raise ProviderError("there is no model to judge passages by; the rules alone judged (rag.verification_by)")
-    tokens = TOKENS_A_VERDICT * len(hits) + SPARE
-    bounds = Bounds(LONGEST_S, tokens, CHARS_A_TOKEN * tokens)
+        raise ProviderError("no model is configured to verify passages; only rules verified them (rag.verification_by)")
+    tokens = TOKENS_PER_VERDICT * len(hits) + EXTRA_VERDICT_TOKENS
+    bounds = Bounds(VERDICT_TIMEOUT_S, tokens, CHARS_PER_TOKEN * tokens)
     prompt, shown = _prompt(run, plan, hits, bounds)
     verdicts = read_verdicts(await complete(prompt, bounds, run=run), shown)
     kept = [hit for number, hit in enumerate(hits, start=1) if number > shown or verdicts[number]]
     run.observe(judged=shown, kept=len(kept))
     if not kept:
-        run.warnings.append(f"the model found none of {shown} passages to help with the question")
+        run.warnings.append(f"the model found none of {shown} passages helpful for the question")
     return kept
 
 
 def read_verdicts(text: str, count: int) -> Mapping[int, bool]:
-    """Yes or no for each passage by number; an error where one is missing or judged both ways."""
+    """The verdict on each passage by its number; `ProviderError` where one is missing or contradictory."""
     found: dict[int, set[bool]] = {}
     for number, word in _VERDICT.findall(text):
         found.setdefault(int(number), set()).add(word.lower() in _HELPS)
     clear = {number: words.pop() for number, words in found.items() if len(words) == 1}
     if not all(number in clear for number in range(1, count + 1)):
-        raise ProviderError(f"the model's verdicts on {count} passages could not be read; the rules alone judged them")
+        raise ProviderError(f"the model's verdicts on {count} passages could not be read; only rules verified them")
     return clear
 
 
 def _prompt(run: Run, plan: Plan, hits: Sequence[Hit], bounds: Bounds) -> tuple[Prompt, int]:
-    """One prompt for as many passages as the model's window holds, the best first, and how many these are."""
+    """A prompt with as many of the best passages as fit into the context window, and their number."""
     boundary = f"=== {secrets.token_hex(8)} ==="
-    blocks = [f"{boundary}\nPassage {n}: {_shown(hit)}\n{boundary}" for n, hit in enumerate(hits, start=1)]
+    blocks = [f"{boundary}\nPassage {n}: {_passage_text(hit)}\n{boundary}" for n, hit in enumerate(hits, start=1)]
     while blocks:
         fills = {"boundary": boundary, "question": plan.text, "passages": "\n\n".join(blocks)}
         if prompt := render_prompt("verify", plan.question, fills, bounds, run=run):
             return prompt, len(blocks)
         blocks.pop()
-    raise ProviderError("no passage fits into the model's window to be judged; the rules alone judged them")
+    raise ProviderError("no passage fits into the context window of the model; only rules verified them")
 
 
-def _shown(hit: Hit) -> str:
+def _passage_text(hit: Hit) -> str:
     chunk = hit.chunk
     return "\n".join(part for part in (chunk.title, chunk.header, chunk.text) if part)

@@ -1,4 +1,4 @@
-"""Which passages an answer may stand on, by rules: relevant enough, and not far behind the best."""
+"""Relevance filter: drop passages below the threshold, and those far less relevant than the best."""
 
 from collections.abc import Sequence
 
@@ -8,51 +8,51 @@ from pincite.core.run import Run
 from pincite.core.traces import span
 from pincite.query.rank.relevance import has_cosines
 
-LOW = 0.02
-"""A passage of lower relevance does not ground an answer, whatever its cosine is."""
-FAR = 0.08
-"""A passage with less than this share of the best one's relevance is low; docs/evaluation.md has what others bring."""
-WEIGHED = 0.25
-"""Where no model writes, so much of these will do: code weighs every sentence of a passage, and refuses by itself."""
+MIN_RELEVANCE = 0.02
+"""Minimum relevance of a passage for an answer, whatever its cosine is."""
+MIN_SHARE_OF_BEST = 0.08
+"""Minimum relevance as a share of the best passage's; docs/evaluation.md has the results of other values."""
+EXTRACTIVE_FACTOR = 0.25
+"""Factor on these thresholds for extractive answers: these check every sentence and can refuse by themselves."""
 
 
 async def relevance_filter(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
-    """Those over the threshold; where passages are verified, of these the ones that ground the question.
+    """The hits above the threshold; with verification, without those far less relevant than the best.
 
-    Where there are any, a passage found by its name goes with them: the step that names it needs it, and it shares few
-    words with the question.
+    Unless no hit is left, title matches are kept as well: a multi-hop question needs them, and they share few words
+    with it.
     """
     rag = run.settings.rag
-    part = WEIGHED if run.kit.llm is run.kit.extractive and rag.threshold_on == "relevance" else 1.0
-    wished = rag.similarity_threshold > LOW  # whoever raised it means it
-    least = rag.similarity_threshold if wished else part * rag.similarity_threshold
-    strong = [hit for hit in hits if strength(run, hit) >= least]
-    sound = strong
+    factor = EXTRACTIVE_FACTOR if run.kit.llm is run.kit.extractive and rag.threshold_on == "relevance" else 1.0
+    raised = rag.similarity_threshold > MIN_RELEVANCE  # a raised threshold is not lowered
+    threshold = rag.similarity_threshold if raised else factor * rag.similarity_threshold
+    strong = [hit for hit in hits if threshold_score(run, hit) >= threshold]
+    verified = strong
     if rag.verification_enabled:
         with span("verification", passages=len(strong)) as it:
-            sound = verified(strong, part * LOW)
-            it.attributes["kept"] = len(sound)
-    chosen = {hit.chunk.key for hit in sound}
-    kept = [hit for hit in hits if hit.chunk.key in chosen or is_named(hit)] if sound else []
-    run.observe(weak=len(hits) - len(strong), unverified=len(strong) - len(sound), kept=len(kept))
+            verified = drop_irrelevant(strong, factor * MIN_RELEVANCE)
+            it.attributes["kept"] = len(verified)
+    chosen = {hit.chunk.key for hit in verified}
+    kept = [hit for hit in hits if hit.chunk.key in chosen or is_title_match(hit)] if verified else []
+    run.observe(weak=len(hits) - len(strong), unverified=len(strong) - len(verified), kept=len(kept))
     if hits and not kept:
         found = "1 passage was" if len(hits) == 1 else f"{len(hits)} passages were"
-        run.warnings.append(f"{found} found, none of it relevant enough to answer from")
+        run.warnings.append(f"{found} found, but none is relevant enough for an answer")
     return kept
 
 
-def verified(hits: Sequence[Hit], low: float = LOW) -> list[Hit]:
-    """The hits that ground the question: those whose relevance is neither low nor far below the best."""
-    least = max(low, FAR * max((hit.relevance for hit in hits), default=0.0))
-    return [hit for hit in hits if hit.relevance >= least]
+def drop_irrelevant(hits: Sequence[Hit], low: float = MIN_RELEVANCE) -> list[Hit]:
+    """The hits whose relevance is neither below `low` nor far below the best."""
+    threshold = max(low, MIN_SHARE_OF_BEST * max((hit.relevance for hit in hits), default=0.0))
+    return [hit for hit in hits if hit.relevance >= threshold]
 
 
-def is_named(hit: Hit) -> bool:
-    """Whether a better passage, or the question, names the document it is of."""
+def is_title_match(hit: Hit) -> bool:
+    """Whether the question or a better passage mentions the title of the hit's document."""
     return any(place.via == "named" for place in hit.placings)
 
 
-def strength(run: Run, hit: Hit) -> float:
-    """What thresholds read; without vectors there is no cosine, and relevance stands in for it."""
+def threshold_score(run: Run, hit: Hit) -> float:
+    """The score that thresholds apply to: the cosine or the relevance, as `rag.threshold_on` says."""
     by_cosine = run.settings.rag.threshold_on == "similarity" and has_cosines(run)
     return hit.similarity if by_cosine else hit.relevance

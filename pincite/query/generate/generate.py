@@ -1,4 +1,4 @@
-"""The prompt becomes a draft, streamed."""
+"""Generate a draft from the prompt, and stream it."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -17,80 +17,80 @@ from pincite.query.generate.markdown_stream import sanitize
 from pincite.query.generate.stream_filter import StreamFilter
 from pincite.text.invisible import visible
 
-MOST_THOUGHT = 50_000
-"""Characters of what a model thinks that are kept for a trace."""
-BROKEN_OFF = "incomplete"
-"""Finish reason of a draft whose model failed in the middle."""
+MAX_REASONING_CHARS = 50_000
+"""Characters of a model's reasoning that are kept for the trace."""
+INCOMPLETE = "incomplete"
+"""Finish reason of a draft that the model did not finish because of an error."""
 
 
 async def llm_generation(run: Run, prompt: Prompt) -> Draft:
-    """Let the configured model write."""
+    """A draft written by the configured model."""
     return await _write(run, run.kit.llm, prompt)
 
 
 async def llm_draft(run: Run, prompt: Prompt) -> Draft:
-    """Let the configured model write one of several drafts, which nobody hears of yet."""
-    return await _write(run, run.kit.llm, prompt, aloud=False)
+    """One of several drafts, written by the configured model and not streamed."""
+    return await _write(run, run.kit.llm, prompt, streamed=False)
 
 
 async def extractive_generation(run: Run, prompt: Prompt) -> Draft:
-    """Let code choose and cite sentences: the way out when no model answers."""
+    """A draft of sentences that code selects and cites: the fallback where no model answers."""
     return await _write(run, run.kit.extractive, prompt)
 
 
-def told(run: Run, prompt: Prompt, pieces: Sequence[StreamPart], given: Sequence[str]) -> Draft:
-    """The draft that pieces make which are all there; an address may pass where it stands in what was `given`."""
-    border = LinkPolicy.around([*given, *(hit.chunk.text for hit in prompt.sources)])
-    writing = _Writing(run, StreamFilter(_one_form(prompt.sources), border), border)
+def build_draft(run: Run, prompt: Prompt, pieces: Sequence[StreamPart], given: Sequence[str]) -> Draft:
+    """The draft made of complete output; links are allowed to URLs in the texts `given` and in the sources."""
+    link_policy = LinkPolicy.allowing([*given, *(hit.chunk.text for hit in prompt.sources)])
+    writer = _DraftWriter(run, StreamFilter(_mark_normaliser(prompt.sources), link_policy), link_policy)
     for piece in pieces:
-        writing.add(piece)
-    writing.finish()
-    if not writing.text:
+        writer.add(piece)
+    writer.finish()
+    if not writer.text:
         raise ProviderError(f"the model {run.kit.llm.name} wrote nothing that can be shown")
-    return writing.draft(run.kit.llm, writing.last.finish_reason)
+    return writer.draft(run.kit.llm, writer.last.finish_reason)
 
 
-async def _write(run: Run, llm: LLM, prompt: Prompt, *, aloud: bool = True) -> Draft:
+async def _write(run: Run, llm: LLM, prompt: Prompt, *, streamed: bool = True) -> Draft:
     run.observe(**llm_request_attributes(run.provider_of(llm), prompt, llm.name))
     if llm is not run.kit.extractive:
         run.prompt = prompt
     given = [*(message.content for message in prompt.messages), *(hit.chunk.text for hit in prompt.sources)]
-    border = LinkPolicy.around(given)
-    writing = _Writing(run, StreamFilter(_one_form(prompt.sources), border), border, aloud)
-    broken: Unavailable | None = None
+    link_policy = LinkPolicy.allowing(given)
+    writer = _DraftWriter(run, StreamFilter(_mark_normaliser(prompt.sources), link_policy), link_policy, streamed)
+    failure: Unavailable | None = None
     try:
         async with aclosing(llm.write(prompt)) as pieces:  # type: ignore[type-var]
             async for piece in pieces:
-                writing.add(piece)
+                writer.add(piece)
     except Unavailable as error:
-        broken = error
-    writing.finish()
-    if not writing.text or (broken and not aloud):  # of several drafts, only whole ones are compared
-        raise broken or ProviderError(f"the model {llm.name} wrote nothing that can be shown")
-    if broken:
-        run.degrade("llm_generation", f"the model stopped in the middle: {broken}")
-    made = writing.draft(llm, BROKEN_OFF if broken else writing.last.finish_reason)
-    run.observe(**llm_response_attributes(made, writing.first_text_ms))
-    if thought := writing.thought:
+        failure = error
+    writer.finish()
+    if not writer.text or (failure and not streamed):  # of several drafts, only complete ones are compared
+        raise failure or ProviderError(f"the model {llm.name} wrote nothing that can be shown")
+    if failure:
+        run.degrade("llm_generation", f"the model stopped in the middle: {failure}")
+    draft = writer.draft(llm, INCOMPLETE if failure else writer.last.finish_reason)
+    run.observe(**llm_response_attributes(draft, writer.first_text_ms))
+    if thought := writer.reasoning:
         run.observe(thought_characters=len(thought))
         run.thoughts.append(thought)
-    return made
+    return draft
 
 
-def _one_form(sources: Sequence[Hit]) -> Callable[[str], str]:
+def _mark_normaliser(sources: Sequence[Hit]) -> Callable[[str], str]:
     return lambda text: normalise_marks(text, sources)[0]
 
 
 @dataclass(slots=True)
-class _Writing:
-    """What has been written so far; whatever is added to its text is told at once."""
+class _DraftWriter:
+    """Collects the parts of a draft, and streams its filtered text where `streamed`."""
 
     run: Run
-    cleaner: StreamFilter
-    border: LinkPolicy
-    aloud: bool = True
+    stream_filter: StreamFilter
+    link_policy: LinkPolicy
+    streamed: bool = True
     text: str = ""
-    thinks: str = ""
+    separate_reasoning: str = ""
     quotes: list[Quote] = field(default_factory=list)
     usage: Usage | None = None
     last: StreamPart = field(default_factory=StreamPart)
@@ -102,32 +102,37 @@ class _Writing:
             self.run.degrade("llm_generation", piece.note)
         if piece.text and self.first_text_ms is None:
             self.first_text_ms = (time.monotonic() - self.begun) * 1000
-        if piece.quote:  # chosen by code and no model's words: it ends with its mark
-            self._show(sanitize(visible(piece.text), self.border))
+        if piece.quote:  # selected by code; the text ends with its citation mark
+            self._show(sanitize(visible(piece.text), self.link_policy))
             mark = len(self.text) - len(f"[Source {piece.quote.source}]")
             self.quotes.append(replace(piece.quote, mark_start=mark, mark_end=len(self.text)))
         elif piece.text:
-            self._show(self.cleaner.feed(piece.text))
-        self.thinks += piece.thought[: MOST_THOUGHT - len(self.thinks)]
+            self._show(self.stream_filter.feed(piece.text))
+        self.separate_reasoning += piece.thought[: MAX_REASONING_CHARS - len(self.separate_reasoning)]
         self.usage = piece.usage or self.usage
         self.last = piece if piece.finish_reason else self.last
 
     def draft(self, llm: LLM, finish: str | None) -> Draft:
         return Draft(
-            self.text, self.last.model or llm.name, finish, self.usage, tuple(self.quotes), self.cleaner.suggested_questions,
-            self.border.warnings,
-        )  # fmt: skip
+            self.text,
+            self.last.model or llm.name,
+            finish,
+            self.usage,
+            tuple(self.quotes),
+            self.stream_filter.suggested_questions,
+            self.link_policy.warnings,
+        )
 
     def finish(self) -> None:
-        self._show(self.cleaner.close())
+        self._show(self.stream_filter.close())
 
     @property
-    def thought(self) -> str:
-        """What the model thought, apart from its answer or in it."""
-        return (self.thinks + self.cleaner.thoughts).strip()[:MOST_THOUGHT]
+    def reasoning(self) -> str:
+        """The reasoning of the model, from a separate field or from its output."""
+        return (self.separate_reasoning + self.stream_filter.thoughts).strip()[:MAX_REASONING_CHARS]
 
     def _show(self, text: str) -> None:
         if text:
-            if self.aloud:
+            if self.streamed:
                 self.run.emit(Token(text))
             self.text += text

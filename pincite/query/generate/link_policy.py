@@ -1,7 +1,7 @@
-"""What may not leave in an answer: addresses that a model made up, and links that do more than lead somewhere.
+"""The link policy of answers: no invented URLs, and no links that execute something.
 
-A link works only where its address stands, letter for letter, in what the model was given: an address that carries
-something away cannot. Any other is cut to its host. Whatever is kept says where it leads.
+A link is kept only where its exact URL is in the input of the model, so that a URL cannot leak data. Any other URL is
+cut to its host. A link that is kept shows its host.
 """
 
 import re
@@ -10,26 +10,26 @@ from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import urlsplit
 
-LONGEST_ADDRESS = 2000
-"""One that has not ended by then is cut."""
+MAX_URL_CHARS = 2000
+"""A longer URL is cut."""
 
-BEGINS = r"(?i:(?:https?|ftp)://|(?<![\w.@-])www\.)"
-"""What readers of Markdown take for the beginning of an address, wherever it stands."""
-ACTS = r"(?i:(?:javascript|vbscript|livescript):|data:(?=[\w.+-]{1,40}/))"
-"""Schemes that do something by themselves."""
-COMMANDS = r"\\(?=href|url|includegraphics|html[A-Z])"
-"""Commands by which a formula links or loads."""
+URL_START = r"(?i:(?:https?|ftp)://|(?<![\w.@-])www\.)"
+"""What Markdown renderers take for the start of a URL in plain text."""
+ACTIVE_SCHEMES = r"(?i:(?:javascript|vbscript|livescript):|data:(?=[\w.+-]{1,40}/))"
+"""URL schemes that execute code or load data."""
+LINKING_COMMANDS = r"\\(?=href|url|includegraphics|html[A-Z])"
+"""LaTeX commands that create a link or load a file."""
 
-Kind = Literal["image", "html", "link", "address"]
-STOPPED: Mapping[Kind, str] = {
-    "image": "an image was taken out of the answer",
-    "html": "HTML was taken out of the answer",
-    "link": "a link that leads to no web page was taken out of the answer",
-    "address": "an address that stands in no source was cut to its host",
+RemovedKind = Literal["image", "html", "link", "address"]
+WARNINGS: Mapping[RemovedKind, str] = {
+    "image": "an image was removed from the answer",
+    "html": "HTML was removed from the answer",
+    "link": "a link that leads to no web page was removed from the answer",
+    "address": "a URL that is in no source was cut to its host",
 }
 
-_ADDRESS = re.compile(rf"{BEGINS}[^\s<>\"'`\\|\[\]{{}}^]*")
-_ACTS, _COMMANDS = re.compile(ACTS), re.compile(COMMANDS)
+_ADDRESS = re.compile(rf"{URL_START}[^\s<>\"'`\\|\[\]{{}}^]*")
+_ACTS, _COMMANDS = re.compile(ACTIVE_SCHEMES), re.compile(LINKING_COMMANDS)
 _LINK = re.compile(
     r"\[(?P<text>(?:[^\[\]\\`<\n]|\\.)*+)\]"
     r"\([ \t]*+(?:<(?P<pointed>[^<>\n]*+)>|(?P<to>(?:[^\s()<>\\]|\\.|\((?:[^\s()\\]|\\.)*+\))*+))"
@@ -41,104 +41,109 @@ _DEFINES = re.compile(r"\]:[ \t]*+\n?[ \t]*+(?P<to>\S++)")
 _BLANK = re.compile(r"[ \t]*+\n[ \t]*+\n")
 _PLAIN_WORD = re.compile(r"[^\W_][\w'’-]*[.,;:!?]?")
 _AFTER = re.compile(r"[)\].,;:!?*_~'\"]*")
-"""What may follow an address without belonging to it."""
+"""Characters that may follow a URL without being part of it."""
 
 
 @dataclass(slots=True)
 class LinkPolicy:
-    """What is known here may leave; `stopped` remembers what was held back, in words."""
+    """The URLs that an answer may link to; `removed` collects the kinds of things that were removed."""
 
-    known: frozenset[str] = frozenset()
-    stopped: set[Kind] = field(default_factory=set)
+    allowed: frozenset[str] = frozenset()
+    removed: set[RemovedKind] = field(default_factory=set)
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What the reader should know was held back."""
-        return tuple(said for kind, said in STOPPED.items() if kind in self.stopped)
+        """The warnings about what was removed."""
+        return tuple(warning for kind, warning in WARNINGS.items() if kind in self.removed)
 
     @classmethod
-    def around(cls, texts: Iterable[str]) -> "LinkPolicy":
-        """A border that lets those addresses pass that stand in these texts."""
-        found = {_trimmed(address[0]) for text in texts for address in _ADDRESS.finditer(text)}
+    def allowing(cls, texts: Iterable[str]) -> "LinkPolicy":
+        """A policy that allows the URLs in these texts."""
+        found = {_trim_punctuation(url[0]) for text in texts for url in _ADDRESS.finditer(text)}
         return cls(frozenset(found))
 
-    def plain(self, text: str) -> str:
-        """A whole text in which no link works that may not, and none acts; what is only read stays as it is."""
+    def clean(self, text: str) -> str:
+        """The text without links that are not allowed and without active schemes; all other text is unchanged."""
         kept, at = list[str](), 0
         for found in _LINK.finditer(text):
-            if self._passes(_target(found)):
-                kept += [self._unlinked(text[at : found.start()]), self.link(found)]
+            if self._is_allowed(_target(found)):
+                kept += [self._clean_text(text[at : found.start()]), self.replace_link(found)]
                 at = found.end()
-        return "".join([*kept, self._unlinked(text[at:])])
+        return "".join([*kept, self._clean_text(text[at:])])
 
-    def _unlinked(self, text: str) -> str:
-        """Text between links: brackets that only look like one are set apart."""
-        text = _DEFINES.sub(lambda found: found[0] if _is_words(found["to"]) else f"] {found[0][1:]}", text)
-        text = _ADDRESS.sub(lambda found: self._kept_or_cut(found[0]), text.replace("](", "] ("))
-        return _COMMANDS.sub(r"\\ ", _ACTS.sub(lambda found: self.apart(found[0]), text))
+    def _clean_text(self, text: str) -> str:
+        """Text between links, in which no brackets can form a link and no URL is left that is not allowed."""
+        text = _DEFINES.sub(lambda found: found[0] if _is_plain_word(found["to"]) else f"] {found[0][1:]}", text)
+        text = _ADDRESS.sub(lambda found: self._allow_or_cut(found[0]), text.replace("](", "] ("))
+        return _COMMANDS.sub(r"\\ ", _ACTS.sub(lambda found: self.defuse_scheme(found[0]), text))
 
-    def _passes(self, to: str) -> bool:
-        return to in self.known and bool(host_of(to)) and "@" not in urlsplit(to).netloc and "\\" not in to
+    def _is_allowed(self, target: str) -> bool:
+        return (
+            target in self.allowed
+            and bool(host_of(target))
+            and "@" not in urlsplit(target).netloc
+            and "\\" not in target
+        )
 
-    def link(self, found: re.Match[str]) -> str:
-        """What becomes of a link: itself with its host, its words with the host, its words alone; a citation is kept."""
-        text, to = found["text"], _target(found)
+    def replace_link(self, found: re.Match[str]) -> str:
+        """The replacement of a link: with its host, as text with the host, or as text; citation marks are kept."""
+        text, target = found["text"], _target(found)
         if _MARK.fullmatch(text.strip()):
             return f"[{text}]"
-        words, host = self._unlinked(text), host_of(to).removeprefix("www.")
-        said = words if words.strip() in (host, to) else f"{words} ({host or to})".strip()
-        if self._passes(to):
-            return f"[{said}]({_safe(to)})"
-        self.stopped.add("address" if host else "link")
-        return said if host or _RELATIVE.fullmatch(to) else words
+        words, host = self._clean_text(text), host_of(target).removeprefix("www.")
+        label = words if words.strip() in (host, target) else f"{words} ({host or target})".strip()
+        if self._is_allowed(target):
+            return f"[{label}]({_escape_parentheses(target)})"
+        self.removed.add("address" if host else "link")
+        return label if host or _RELATIVE.fullmatch(target) else words
 
-    def address(self, run: str) -> tuple[int, str]:
-        """How long the address is that this run begins with, and what is shown of it."""
+    def replace_url(self, run: str) -> tuple[int, str]:
+        """The length of the URL at the start of `run`, and its replacement."""
         found = _ADDRESS.match(run)
         if found is None:
             return 1, run[0]
-        url = _trimmed(found[0])
+        url = _trim_punctuation(found[0])
         after = _AFTER.match(run, len(url))
         end = after.end() if after else len(url)
-        shown = self._kept_or_cut(url) + run[len(url) : end]
-        return end, shown + (" " if run[end:] else "")  # what stands close by is no part of it
+        shown = self._allow_or_cut(url) + run[len(url) : end]
+        return end, shown + (" " if run[end:] else "")  # adjacent text must not become part of the URL
 
-    def _kept_or_cut(self, run: str) -> str:
-        url = _trimmed(run)
-        if self._passes(url):
+    def _allow_or_cut(self, run: str) -> str:
+        url = _trim_punctuation(run)
+        if self._is_allowed(url):
             return run
-        self.stopped.add("address")
+        self.removed.add("address")
         host = host_of(url if "://" in url else f"http://{url}")
         return (host or "(address)").removeprefix("www.") + run[len(url) :]
 
-    def apart(self, scheme: str) -> str:
-        """A scheme that acts, no longer one."""
-        self.stopped.add("link")
+    def defuse_scheme(self, scheme: str) -> str:
+        """An active scheme with a blank before its colon, which makes it plain text."""
+        self.removed.add("link")
         return f"{scheme[:-1]} :"
 
 
 def _target(link: re.Match[str]) -> str:
-    to: str = link["to"] if link["pointed"] is None else link["pointed"]
-    return to
+    target: str = link["to"] if link["pointed"] is None else link["pointed"]
+    return target
 
 
 def link_at(window: str) -> re.Match[str] | None:
-    """The link that a text begins with."""
+    """The Markdown link at the start of a text."""
     return _LINK.match(window)
 
 
-def defines(window: str, whole: bool) -> bool | None:
-    """Whether a closing bracket and colon may define where a link leads; None where more must be known."""
+def may_define_link(window: str, whole: bool) -> bool | None:
+    """Whether a closing bracket and colon may be a link definition; None where more text is needed to decide."""
     found = _DEFINES.match(window)
     if not whole and (found is None or found.end() == len(window)) and not _BLANK.match(window, 2):
         return None
-    return found is not None and not _is_words(found["to"])
+    return found is not None and not _is_plain_word(found["to"])
 
 
-def host_of(address: str) -> str:
-    """The host an address really leads to, in letters that cannot be mistaken; nothing where it is no web address."""
+def host_of(url: str) -> str:
+    """The host of a URL in ASCII (IDNA), which no other letters can imitate; empty where it is not a web URL."""
     try:
-        parts = urlsplit(address)
+        parts = urlsplit(url)
         host = parts.hostname or ""
     except ValueError:
         return ""
@@ -152,12 +157,12 @@ def host_of(address: str) -> str:
         return ""
 
 
-def _is_words(to: str) -> bool:
-    return bool(_PLAIN_WORD.fullmatch(to))
+def _is_plain_word(target: str) -> bool:
+    return bool(_PLAIN_WORD.fullmatch(target))
 
 
-def _trimmed(run: str) -> str:
-    """An address without the punctuation after it; a closing bracket belongs to it where it was opened in it."""
+def _trim_punctuation(run: str) -> str:
+    """A URL without the punctuation after it; a closing bracket is part of it where it was opened in it."""
     end, unopened = len(run), run.count(")") - run.count("(")
     while end and run[end - 1] in ").,;:!?*_~" and (run[end - 1] != ")" or unopened > 0):
         unopened -= run[end - 1] == ")"
@@ -165,5 +170,5 @@ def _trimmed(run: str) -> str:
     return run[:end]
 
 
-def _safe(address: str) -> str:
-    return address.replace("(", "%28").replace(")", "%29")
+def _escape_parentheses(url: str) -> str:
+    return url.replace("(", "%28").replace(")", "%29")

@@ -1,42 +1,53 @@
-"""A stretch of prose: where it may end, and what becomes of the images, tags and links in it.
+"""Streamed Markdown: split prose into stretches, and remove or defuse images, tags and links in it.
 
-What cannot be told yet is waited for, but never for long: each thing has a length beyond which it is not taken for one.
+Where more text is needed to decide, the stretch waits for it; the wait is limited, since every element has a maximum
+length.
 """
 
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from pincite.query.generate.link_policy import ACTS, BEGINS, COMMANDS, LONGEST_ADDRESS, LinkPolicy, defines, link_at
+from pincite.query.generate.link_policy import (
+    ACTIVE_SCHEMES,
+    LINKING_COMMANDS,
+    MAX_URL_CHARS,
+    URL_START,
+    LinkPolicy,
+    link_at,
+    may_define_link,
+)
 
-LONGEST_WORD = 400
-"""Text without any white space is cut there."""
-LONGEST_IMAGE, LONGEST_TAG, LONGEST_CODE, LONGEST_BRACKET, LONGEST_LABEL = 4000, 500, 300, 200, 120
-"""What has not ended by then is not taken for one."""
-QUESTIONS = "SUGGESTED_QUESTIONS"
-MARKERS = (f"**{QUESTIONS}", QUESTIONS)
-"""What comes before the questions a model suggests."""
-AHEAD = 32
-"""No decision needs to see farther than this beyond a word."""
+MAX_WORD_CHARS = 400
+"""Text without white space is cut after this many characters."""
+MAX_IMAGE_CHARS, MAX_TAG_CHARS, MAX_CODE_CHARS, MAX_BRACKET_CHARS, MAX_LABEL_CHARS = 4000, 500, 300, 200, 120
+"""Longer text is not read as an image, a tag, a code span, a bracket or a link definition."""
+QUESTIONS_MARKER = "SUGGESTED_QUESTIONS"
+MARKERS = (f"**{QUESTIONS_MARKER}", QUESTIONS_MARKER)
+"""The markers before the questions that a model suggests."""
+LOOKAHEAD_CHARS = 32
+"""Characters after a word that any decision needs at most."""
 
-REASONED = re.compile(r"</(?:think|thinking|reasoning)>", re.IGNORECASE)
-"""What a model ends its reasoning with."""
+REASONING_END = re.compile(r"</(?:think|thinking|reasoning)>", re.IGNORECASE)
+"""The tag at the end of a model's reasoning."""
 
 _LOADS = (
     r"(?:img|image|picture|source|track|svg|use|feimage|video|audio|iframe|frame|object|embed|input|link|meta|base|style"
     r"|script)"
 )
 _ACTS = frozenset({"style", "script"})
-"""Tags that do something even with nothing in them but their name."""
+"""Tags that have an effect even without attributes."""
 _LOADING_ATTRIBUTE = re.compile(
     r"[\s/\"'](?:(?:image)?srcset|(?:low|dyn)?src|background|style|poster|data|manifest|(?:xlink:)?href|(?:form)?action|ping"
     r"|srcdoc|codebase|http-equiv|on\w+)\s*=",
     re.IGNORECASE,
 )
 _WIDE_STOPS = "。！？"
-_SPECIAL = re.compile(rf"!(?=\[)|<|`|\s|S|\*(?=\*S)|[{_WIDE_STOPS}]|\[|\](?=[(:])|{BEGINS}|{ACTS}|{COMMANDS}")
+_SPECIAL = re.compile(
+    rf"!(?=\[)|<|`|\s|S|\*(?=\*S)|[{_WIDE_STOPS}]|\[|\](?=[(:])|{URL_START}|{ACTIVE_SCHEMES}|{LINKING_COMMANDS}"
+)
 _SENTENCE_END = re.compile(r"[.!?…][\"'”’»)\]*_]{0,4}$")
-_OPEN_BRACKET = re.compile(rf"\[[^\]\n]{{0,{LONGEST_BRACKET}}}$")
+_OPEN_BRACKET = re.compile(rf"\[[^\]\n]{{0,{MAX_BRACKET_CHARS}}}$")
 _IMAGE = re.compile(
     r"!\[(?:[^\[\]\\]|\\.|\[(?:[^\[\]\\]|\\.)*+\])*+\](?P<to>\((?:[^()\\]|\\.|\((?:[^()\\]|\\.)*+\))*+\)|\[[^\[\]]*+\])?",
     re.DOTALL,
@@ -46,197 +57,202 @@ _CITATION = re.compile(r"!\[\s*(?:sources?|quellen?)?\s*#?\d", re.IGNORECASE)
 _LOADER = re.compile(rf"</?{_LOADS}(?:[\s/>]|\Z)", re.IGNORECASE)
 _TAG_BEGINS = re.compile(r"</?[a-z]|<[!?]", re.IGNORECASE)
 _TAG = re.compile(r"</?(?P<name>[a-z][^\s/>]*+)(?:[^>=]|=\s*+(?:\"[^\"]*+\"|'[^']*+'|(?![\"'])))*+>", re.IGNORECASE)
-"""A whole tag, as browsers read it: a value in quotation marks may hold its closing bracket."""
+"""A complete tag as browsers parse it: a quoted value may contain `>`."""
 
 
-def sanitize(text: str, border: LinkPolicy | None = None) -> str:
-    """Text that stands as it is, but that no reader of Markdown or HTML can load anything from, nor be led astray by."""
-    border = border or LinkPolicy()
-    plain = border.plain(text.replace("![", "! ["))
-    return _TAG_BEGINS.sub(lambda begins: _apart(plain, begins), plain)
+def sanitize(text: str, policy: LinkPolicy | None = None) -> str:
+    """The text with images, active tags and links defused: renderers load nothing and link to no other URLs."""
+    policy = policy or LinkPolicy()
+    plain = policy.clean(text.replace("![", "! ["))
+    return _TAG_BEGINS.sub(lambda start_of_tag: _separate_tag(plain, start_of_tag), plain)
 
 
-def _apart(text: str, begins: re.Match[str]) -> str:
-    """A bracket that may begin a tag, set apart where that could do something or does not end here."""
-    tag = _TAG.match(text, begins.start(), begins.start() + LONGEST_TAG)
-    return begins[0] if tag and not _acts(tag) and "=" not in tag[0] else f"< {begins[0][1:]}"
+def _separate_tag(text: str, start_of_tag: re.Match[str]) -> str:
+    """The start of a tag; with a blank after `<` where the tag has an effect or attributes, or is not complete."""
+    tag = _TAG.match(text, start_of_tag.start(), start_of_tag.start() + MAX_TAG_CHARS)
+    return start_of_tag[0] if tag and not _is_active_tag(tag) and "=" not in tag[0] else f"< {start_of_tag[0][1:]}"
 
 
-def _acts(tag: re.Match[str]) -> bool:
-    """Whether a tag loads something, leads somewhere or is a program."""
+def _is_active_tag(tag: re.Match[str]) -> bool:
+    """Whether a tag loads something, links somewhere or runs code."""
     if tag["name"].lower() in _ACTS:
         return True
     return "=" in tag[0] and bool(_LOADER.match(tag[0]) or _LOADING_ATTRIBUTE.search(tag[0]))
 
 
 @dataclass(slots=True)
-class Begun:
-    """How far a stretch that has not ended yet was read, what it becomes up to there, and what may not pass."""
+class StretchState:
+    """The state of a stretch that has not ended: the position reached, the output so far, and the link policy."""
 
-    border: LinkPolicy = field(default_factory=LinkPolicy)
-    at: int = 0
-    kept: list[str] = field(default_factory=list)
+    policy: LinkPolicy = field(default_factory=LinkPolicy)
+    position: int = 0
+    output: list[str] = field(default_factory=list)
 
 
-def stretch(raw: str, least: int, final: bool, *, fresh: bool, begun: Begun | None = None) -> tuple[int, str] | None:
-    """The next stretch of prose: how long it is, and what it becomes; None where it has not ended yet.
+def next_stretch(
+    raw: str, min_chars: int, final: bool, *, fresh: bool, state: StretchState | None = None
+) -> tuple[int, str] | None:
+    """The length of the next stretch of prose in `raw` and its output; None where it has not ended yet.
 
-    Where a `fresh` line begins with something that goes, the line begins after it. `begun` is where it was waited
-    before, and is told where it is waited now: nothing is read twice because it came in small pieces. One that ends
-    with the end of reasoning takes that mark along.
+    A removed element at the start of a `fresh` line is a stretch of its own, and the line begins after it. `state`
+    keeps the position between calls, so that no text is read twice. A tag that ends the reasoning is part of the
+    stretch.
     """
-    begun = begun or Begun()
-    at, kept = begun.at, list(begun.kept)
-    while special := _SPECIAL.search(raw, at, max(at, LONGEST_WORD) + AHEAD):
-        here = special.start()
-        if here >= max(at, LONGEST_WORD):
+    state = state or StretchState()
+    position, output = state.position, list(state.output)
+    while special := _SPECIAL.search(raw, position, max(position, MAX_WORD_CHARS) + LOOKAHEAD_CHARS):
+        start = special.start()
+        if start >= max(position, MAX_WORD_CHARS):
             break
-        kept.append(raw[at:here])
+        output.append(raw[position:start])
         if special[0].isspace() or special[0] in _WIDE_STOPS:
-            kept.append(special[0])
-            at = here + 1
-            if _may_end(raw, here, least):
-                return at, "".join(kept)
+            output.append(special[0])
+            position = start + 1
+            if _may_end(raw, start, min_chars):
+                return position, "".join(output)
             continue
-        if raw.startswith(MARKERS, here):
-            return here, "".join(kept)
-        if reasoned := REASONED.match(raw, here):
-            return reasoned.end(), "".join(kept)
-        thing = _thing(raw, here, final, begun.border)
-        if thing is None:
-            begun.at, begun.kept = here, kept
+        if raw.startswith(MARKERS, start):
+            return start, "".join(output)
+        if end_tag := REASONING_END.match(raw, start):
+            return end_tag.end(), "".join(output)
+        element = _read_element(raw, start, final, state.policy)
+        if element is None:
+            state.position, state.output = start, output
             return None
-        at, shown = thing
-        if not shown and fresh and not "".join(kept).strip():
-            return at, ""
-        kept.append(shown or ("" if raw[here - 1 : here].isspace() else " "))  # what it kept apart stays apart
-    end = max(at, LONGEST_WORD)
-    if not final and len(raw) <= end + AHEAD:
+        position, shown = element
+        if not shown and fresh and not "".join(output).strip():
+            return position, ""
+        # The texts before and after a removed element stay separate words.
+        output.append(shown or ("" if raw[start - 1 : start].isspace() else " "))
+    end = max(position, MAX_WORD_CHARS)
+    if not final and len(raw) <= end + LOOKAHEAD_CHARS:
         return None
-    return min(end, len(raw)), "".join(kept) + raw[at:end]
+    return min(end, len(raw)), "".join(output) + raw[position:end]
 
 
-def _may_end(raw: str, here: int, least: int) -> bool:
-    """Whether to let go at this white space or wide full stop: never inside brackets, which may be a citation."""
-    if raw[here] == "\n":
+def _may_end(raw: str, start: int, min_chars: int) -> bool:
+    """Whether a stretch may end at this white space or wide full stop; never inside brackets (a citation)."""
+    if raw[start] == "\n":
         return True
-    if _OPEN_BRACKET.search(raw, max(0, here - LONGEST_BRACKET - 1), here):
+    if _OPEN_BRACKET.search(raw, max(0, start - MAX_BRACKET_CHARS - 1), start):
         return False
-    return here >= least or raw[here] in _WIDE_STOPS or bool(_SENTENCE_END.search(raw, max(0, here - 6), here))
+    return start >= min_chars or raw[start] in _WIDE_STOPS or bool(_SENTENCE_END.search(raw, max(0, start - 6), start))
 
 
-_Thing = tuple[int, str] | None
-"""Where something ends and what it becomes, nothing if it goes; None where more must be known first."""
+_Element = tuple[int, str] | None
+"""Length and output of an element, the output being empty where it is removed; None where more text is needed."""
 
 
-def _thing(raw: str, here: int, final: bool, border: LinkPolicy) -> _Thing:
-    """What begins here: an image, a tag, code, a link, an address, the marker of questions, or just a character."""
-    kind, size = _KINDS.get(raw[here].lower(), (_letter, AHEAD))
-    if raw[here] == "S":  # a marker has capital letters, and no scheme begins with one of these
-        kind, size = _letter, AHEAD
-    window = raw[here : here + size]
-    found = kind(window, final or len(window) == size, border)
-    return found and (here + found[0], found[1])
+def _read_element(raw: str, start: int, final: bool, policy: LinkPolicy) -> _Element:
+    """The element at this position: image, tag, code span, link, URL, marker of questions, or a single character."""
+    kind, size = _ELEMENT_READERS.get(raw[start].lower(), (_read_character, LOOKAHEAD_CHARS))
+    if raw[start] == "S":  # markers are in capitals; schemes do not begin with a capital
+        kind, size = _read_character, LOOKAHEAD_CHARS
+    window = raw[start : start + size]
+    found = kind(window, final or len(window) == size, policy)
+    return found and (start + found[0], found[1])
 
 
-def _letter(window: str, known: bool, _: LinkPolicy) -> _Thing:
-    return None if not known and any(marker.startswith(window) for marker in MARKERS) else (1, window[0])
+def _read_character(window: str, complete: bool, _: LinkPolicy) -> _Element:
+    return None if not complete and any(marker.startswith(window) for marker in MARKERS) else (1, window[0])
 
 
-def _image(window: str, known: bool, border: LinkPolicy) -> _Thing:
-    """An image goes; brackets after an exclamation mark stay, set apart."""
-    block, blank, _ = window.partition("\n\n")  # no image goes on after a blank line
-    known = known or bool(blank)
+def _read_image(window: str, complete: bool, policy: LinkPolicy) -> _Element:
+    """An image is removed; other brackets after an exclamation mark are kept, separated by a blank."""
+    block, blank, _ = window.partition("\n\n")  # a blank line ends an image
+    complete = complete or bool(blank)
     image = _IMAGE.match(block)
-    if not known and (image is None or (image["to"] is None and block[image.end() :][:1] in ("", "(", "["))):
+    if not complete and (image is None or (image["to"] is None and block[image.end() :][:1] in ("", "(", "["))):
         return None
     if image is None or image["to"] is None or (image["to"][0] == "[" and _CITATION.match(block)):
         return 1, "! "
-    border.stopped.add("image")
+    policy.removed.add("image")
     return image.end(), ""
 
 
-def _tag(window: str, known: bool, border: LinkPolicy) -> _Thing:
-    """A tag that acts goes, one that is only named stays; one with values, or whose end cannot be seen, is set apart."""
+def _read_tag(window: str, complete: bool, policy: LinkPolicy) -> _Element:
+    """An active tag is removed, a plain one kept; one with attributes or without an end gets a blank after `<`."""
     if not _TAG_BEGINS.match(window):
-        return None if not known and window in ("<", "</") else (1, "<")
-    if leads := _AUTOLINK.match(window):
-        return (leads.end(), border.address(leads["to"])[1].rstrip()) if "://" in leads["to"] else (1, "< ")
-    longest = LONGEST_IMAGE if _LOADER.match(window) else LONGEST_TAG
+        return None if not complete and window in ("<", "</") else (1, "<")
+    if autolink := _AUTOLINK.match(window):
+        return (
+            (autolink.end(), policy.replace_url(autolink["to"])[1].rstrip()) if "://" in autolink["to"] else (1, "< ")
+        )
+    longest = MAX_IMAGE_CHARS if _LOADER.match(window) else MAX_TAG_CHARS
     block, blank, _ = window[:longest].partition("\n\n")
     tag = _TAG.match(block)
     if tag is None:
-        return (1, "< ") if known or blank or len(block) == longest or window[1] in "!?" else None
-    if _acts(tag):
-        border.stopped.add("html")
+        return (1, "< ") if complete or blank or len(block) == longest or window[1] in "!?" else None
+    if _is_active_tag(tag):
+        policy.removed.add("html")
         return tag.end(), ""
     return 1, "< " if "=" in tag[0] else "<"
 
 
-def _code_span(window: str, known: bool, border: LinkPolicy) -> _Thing:
-    """Code between backticks on one line; backticks that nothing closes are themselves."""
+def _read_code_span(window: str, complete: bool, policy: LinkPolicy) -> _Element:
+    """Code between backticks on one line; unclosed backticks are kept as text."""
     ticks = len(window) - len(window.lstrip("`"))
-    line, newline, _ = window[ticks : ticks + LONGEST_CODE].partition("\n")
-    known = known or bool(newline) or len(line) == LONGEST_CODE
+    line, newline, _ = window[ticks : ticks + MAX_CODE_CHARS].partition("\n")
+    complete = complete or bool(newline) or len(line) == MAX_CODE_CHARS
     closing = re.search(rf"(?<!`)`{{{ticks}}}(?!`)", line)
-    if not known and (closing is None or closing.end() == len(line)):
+    if not complete and (closing is None or closing.end() == len(line)):
         return None
     if closing is None:
         return ticks, window[:ticks]
     code = window[: ticks + closing.end()]
-    return len(code), sanitize(code, border)
+    return len(code), sanitize(code, policy)
 
 
-def _bracket(window: str, known: bool, border: LinkPolicy) -> _Thing:
-    """A link on one line becomes what the border makes of it; any other bracket is itself."""
+def _read_bracket(window: str, complete: bool, policy: LinkPolicy) -> _Element:
+    """A link on one line is replaced by the link policy; any other bracket is kept."""
     label = _LABEL.match(window)
     if label is None:
         return 1, "["
-    if not known and label.end() == len(window):
+    if not complete and label.end() == len(window):
         return None
     if window[label.end() - 1] != "]" or window[label.end() : label.end() + 1] != "(":
         return 1, "["
     line, newline, _ = window.partition("\n")
     found = link_at(line)
     if found is None:
-        return (1, "[") if known or newline else None
-    return found.end(), border.link(found)
+        return (1, "[") if complete or newline else None
+    return found.end(), policy.replace_link(found)
 
 
-def _closing(window: str, known: bool, _: LinkPolicy) -> _Thing:
-    """What is left of a link that was none, and what may say where one leads, is set apart."""
+def _read_closing_bracket(window: str, complete: bool, _: LinkPolicy) -> _Element:
+    """A closing bracket gets a blank where it could form a link or a link definition."""
     if window.startswith("]("):
         return 1, "] "
-    leads = defines(window, known)
-    return None if leads is None else (1, "] " if leads else "]")
+    defines = may_define_link(window, complete)
+    return None if defines is None else (1, "] " if defines else "]")
 
 
-def _address(window: str, known: bool, border: LinkPolicy) -> _Thing:
-    """An address is itself where it is known, else its host; a scheme that acts is set apart."""
+def _read_url(window: str, complete: bool, policy: LinkPolicy) -> _Element:
+    """An allowed URL is kept, another one cut to its host; an active scheme is defused."""
     if scheme := _SCHEME.match(window):
-        return scheme.end(), border.apart(scheme[0])
+        return scheme.end(), policy.defuse_scheme(scheme[0])
     run = _RUN.match(window)
-    if run is None or (not known and run.end() == len(window)):
+    if run is None or (not complete and run.end() == len(window)):
         return None if run else (1, window[0])
-    if run.end() == LONGEST_ADDRESS:  # where it ends is not to be seen, so nothing says that it is known
-        return run.end(), f"{LinkPolicy(stopped=border.stopped).address(run[0])[1]} "
-    return border.address(run[0])
+    if run.end() == MAX_URL_CHARS:  # it is not complete, so it cannot be allowed
+        return run.end(), f"{LinkPolicy(removed=policy.removed).replace_url(run[0])[1]} "
+    return policy.replace_url(run[0])
 
 
-def _command(window: str, _known: bool, _: LinkPolicy) -> _Thing:
+def _read_command(window: str, _known: bool, _: LinkPolicy) -> _Element:
     return 1, "\\ "
 
 
-_LABEL = re.compile(rf"\[(?:[^\[\]\\`<\n]|\\.){{0,{LONGEST_BRACKET}}}+\]?")
-_SCHEME = re.compile(ACTS)
+_LABEL = re.compile(rf"\[(?:[^\[\]\\`<\n]|\\.){{0,{MAX_BRACKET_CHARS}}}+\]?")
+_SCHEME = re.compile(ACTIVE_SCHEMES)
 _RUN = re.compile(r"[^\s<]+")
-_KINDS: Mapping[str, tuple[Callable[[str, bool, LinkPolicy], _Thing], int]] = {
-    "!": (_image, LONGEST_IMAGE),
-    "<": (_tag, LONGEST_IMAGE),
-    "`": (_code_span, 2 * LONGEST_CODE),
-    "[": (_bracket, LONGEST_IMAGE),
-    "]": (_closing, LONGEST_LABEL),
-    "\\": (_command, AHEAD),
-    **dict.fromkeys("hfwjvld", (_address, LONGEST_ADDRESS)),
+_ELEMENT_READERS: Mapping[str, tuple[Callable[[str, bool, LinkPolicy], _Element], int]] = {
+    "!": (_read_image, MAX_IMAGE_CHARS),
+    "<": (_read_tag, MAX_IMAGE_CHARS),
+    "`": (_read_code_span, 2 * MAX_CODE_CHARS),
+    "[": (_read_bracket, MAX_IMAGE_CHARS),
+    "]": (_read_closing_bracket, MAX_LABEL_CHARS),
+    "\\": (_read_command, LOOKAHEAD_CHARS),
+    **dict.fromkeys("hfwjvld", (_read_url, MAX_URL_CHARS)),
 }
-"""How to read what begins with a character, and how far it may go."""
+"""The reader of an element by its first character, and the maximum length that it sees."""

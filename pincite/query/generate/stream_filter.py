@@ -12,12 +12,20 @@ import re
 from collections.abc import Callable
 
 from pincite.query.generate.link_policy import LinkPolicy
-from pincite.query.generate.markdown_stream import AHEAD, MARKERS, QUESTIONS, REASONED, Begun, sanitize, stretch
+from pincite.query.generate.markdown_stream import (
+    LOOKAHEAD_CHARS,
+    MARKERS,
+    QUESTIONS_MARKER,
+    REASONING_END,
+    StretchState,
+    next_stretch,
+    sanitize,
+)
 from pincite.text import lang
 from pincite.text.invisible import unmarked
 
 
-def without_preamble(text: str) -> str:
+def strip_preamble(text: str) -> str:
     """The start of an answer without what only introduces it; empty where that is all."""
     preamble = lang.regex("model_output.preamble", flags=re.IGNORECASE)
     rest = text.lstrip()
@@ -29,10 +37,12 @@ def without_preamble(text: str) -> str:
 
 FIRST, LIVE = 200, 40
 """Characters after which a word's end is good enough: at the start, where a preamble may stand, and later."""
-LONGEST_FENCE = 2000
+MAX_FENCE_CHARS = 2000
 """A first line of code longer than this is none."""
-MOST_QUESTIONS = 5
-DRAWN = frozenset("mermaid plantuml dot graphviz vega vega-lite math latex katex svg geojson topojson stl".split())
+MAX_QUESTIONS = 5
+RENDERED_LANGUAGES = frozenset(
+    "mermaid plantuml dot graphviz vega vega-lite math latex katex svg geojson topojson stl".split()
+)
 """Languages of code that some readers make a drawing of, with links and images of its own."""
 
 _REASONING = ("<think>", "<thinking>", "<reasoning>")
@@ -50,7 +60,7 @@ class StreamFilter:
         self._mend = mend
         self._border = border or LinkPolicy()
         self._raw = ""
-        self._begun = Begun(self._border)
+        self._begun = StretchState(self._border)
         self._read = self._prose
         self._at_line_start = True
         self._shown = False
@@ -66,7 +76,7 @@ class StreamFilter:
     @property
     def suggested_questions(self) -> tuple[str, ...]:
         """The questions the model suggests, once it has written them."""
-        return tuple(self._asked[:MOST_QUESTIONS])
+        return tuple(self._asked[:MAX_QUESTIONS])
 
     def feed(self, text: str) -> str:
         """What may be shown now that this was written."""
@@ -90,7 +100,7 @@ class StreamFilter:
     def _take(self, length: int) -> str:
         taken, self._raw = self._raw[:length], self._raw[length:]
         self._at_line_start = taken.endswith("\n")
-        self._begun = Begun(self._border)
+        self._begun = StretchState(self._border)
         return taken
 
     def _show(self, text: str) -> str:
@@ -114,13 +124,13 @@ class StreamFilter:
             begun = self._begins(final)
             if begun is not None:
                 return begun
-        found = stretch(self._raw, LIVE if self._shown else FIRST, final, fresh=fresh, begun=self._begun)
+        found = next_stretch(self._raw, LIVE if self._shown else FIRST, final, fresh=fresh, state=self._begun)
         if found is None or self._introduces(found[0]):
             return ""
         length, text = found
         taken = self._take(length)
         self._at_line_start = self._at_line_start or (fresh and not text)
-        if taken[-1:] == ">" and REASONED.fullmatch(taken, taken.rfind("<")):  # its beginning was not marked
+        if taken[-1:] == ">" and REASONING_END.fullmatch(taken, taken.rfind("<")):  # its beginning was not marked
             self._at_line_start = True
             text = text if self._shown else ""
         if self._raw.startswith(MARKERS):
@@ -132,11 +142,11 @@ class StreamFilter:
         if self._shown:
             return False
         begun = self._raw[:length]
-        kept = without_preamble(begun)
+        kept = strip_preamble(begun)
         if kept == begun.lstrip():
             return False
         self._dropped = self._dropped or begun
-        self._raw, self._begun = kept + self._raw[length:], Begun(self._border)
+        self._raw, self._begun = kept + self._raw[length:], StretchState(self._border)
         return True
 
     def _begins(self, final: bool) -> str | None:
@@ -151,7 +161,7 @@ class StreamFilter:
         if not complete and (any(tag.startswith(head) for tag in _REASONING) or _MAYBE_FENCE.match(line)):
             return ""
         fence = _FENCE.match(line)
-        if fence is None or len(line) > LONGEST_FENCE:
+        if fence is None or len(line) > MAX_FENCE_CHARS:
             self._trusted = self._trusted and head[:1] != "<"  # in a block of HTML a fence is none
             return None
         if not complete:
@@ -163,7 +173,7 @@ class StreamFilter:
     def _first_line(self, line: str, fence: re.Match[str]) -> str:
         """A language that readers draw rather than show, or do not know, is none."""
         spoken = _LANGUAGE.fullmatch(line, fence.end())
-        if spoken and spoken[1].lower() not in DRAWN:
+        if spoken and spoken[1].lower() not in RENDERED_LANGUAGES:
             return line if self._verbatim else sanitize(line, self._border)
         return f"{line[: fence.end()]}text"
 
@@ -188,12 +198,12 @@ class StreamFilter:
         return self._show(line if self._verbatim else sanitize(line, self._border))
 
     def _reasoning(self, final: bool) -> str:
-        end = REASONED.search(self._raw)
+        end = REASONING_END.search(self._raw)
         if end:
             self.thoughts += self._take(end.end())[: end.start()]
             self._read, self._at_line_start = self._prose, True
         else:
-            self.thoughts += self._take(len(self._raw) if final else max(0, len(self._raw) - AHEAD))
+            self.thoughts += self._take(len(self._raw) if final else max(0, len(self._raw) - LOOKAHEAD_CHARS))
         return ""
 
     def _questions(self, final: bool) -> str:
@@ -207,7 +217,7 @@ class StreamFilter:
             self._space += "\n" if self._shown and not self._space.endswith("\n") else ""
             return ""
         taken = self._take(len(line) + len(newline))
-        for part in taken.replace(QUESTIONS, "").split("|"):
+        for part in taken.replace(QUESTIONS_MARKER, "").split("|"):
             question = _ITEM.sub("", part, count=1).strip(" \t\r\n*:\"'")
             if question:
                 self._asked.append(sanitize(question, self._border))

@@ -1,4 +1,4 @@
-"""The answer as a value: text, sources, citations, confidence, and what is known about how it was made."""
+"""Build the answer object: text, sources, citations, confidence, metadata."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,15 +10,15 @@ from pincite.core.query.prompt import Draft, Usage
 from pincite.core.run import Run
 from pincite.query.citations.sources import related_documents, sources_of
 
-COVERED = 0.6
-"""Share of the question's terms that the evidence must hold to be called sufficient."""
+SUFFICIENT_COVERAGE = 0.6
+"""Share of the question's terms that sufficient evidence covers."""
 
 
 @dataclass(frozen=True, slots=True)
-class Grounded:
-    """A draft's text with its citations resolved, every sentence judged, and what its sources disagree about.
+class GroundedDraft:
+    """The text of a draft with its resolved citations, the support of every sentence, and the conflicts of its sources.
 
-    `agreement` is the share of its statements that other drafts make as well, where there were any.
+    `agreement` is the share of its statements that other drafts make as well; None where there was one draft.
     """
 
     text: str
@@ -29,12 +29,12 @@ class Grounded:
 
     @property
     def cited(self) -> frozenset[int]:
-        """The numbers of the sources it stands on."""
+        """The numbers of the cited sources."""
         return frozenset(citation.source for citation in self.citations if citation.source)
 
     @property
     def marked(self) -> tuple[Citation, ...]:
-        """The citations that stand in the text; the others were found by code."""
+        """The citations with a mark in the text; the others were found by code."""
         return tuple(citation for citation in self.citations if citation.end > citation.start)
 
 
@@ -42,27 +42,27 @@ def build_answer(
     run: Run,
     plan: Plan,
     evidence: Evidence,
-    grounded: Grounded,
+    grounded: GroundedDraft,
     confidence: Confidence,
     hits: Sequence[Hit],
     draft: Draft,
     warnings: tuple[str, ...] = (),
 ) -> Answer:
-    """The answer of a run; `hits` are the sources that the prompt showed."""
+    """The answer of a run; `hits` are the sources in the prompt."""
     question, settings = plan.question, run.settings
     metadata = AnswerMetadata(
         chunks_retrieved=len(evidence.hits),
         model=draft.model,
         finish_reason=draft.finish_reason,
         trace_id=run.id,
-        usage=_cost(run, draft),
+        usage=_total_usage(run, draft),
         durations_ms=run.durations(),
         rewritten_query=question.standalone,
         corrected_query=question.corrected,
         plan=plan.reasons,
     )
     sufficiency = Sufficiency(
-        bool(hits) and evidence.coverage >= COVERED,
+        bool(hits) and evidence.coverage >= SUFFICIENT_COVERAGE,
         round(evidence.coverage, 4),
         evidence.missing,
         bool(grounded.conflicts),
@@ -88,6 +88,6 @@ def build_answer(
     )
 
 
-def _cost(run: Run, draft: Draft) -> Usage | None:
-    """What all calls of the model cost: the answer's, and those beside it."""
+def _total_usage(run: Run, draft: Draft) -> Usage | None:
+    """The token usage of all model calls of the run."""
     return draft.usage + run.spent if draft.usage and run.spent else draft.usage or run.spent

@@ -13,18 +13,25 @@ from pincite.errors import Unavailable
 from pincite.models.calibration import LEXICAL_ONLY, known_calibration, learn_calibration, to_fitted_scale
 from pincite.query.citations.claims import Claim, claims_of
 from pincite.query.citations.marks import CitationMark, normalise_marks
-from pincite.query.ground.support import SUPPORTED, SupportVerdict, decide, judge, nearest, settled
+from pincite.query.ground.support import (
+    MIN_SUPPORT,
+    SupportVerdict,
+    decide_by_cosine,
+    decide_by_words,
+    judge_claim,
+    rank_passages,
+)
 from pincite.text.dictionary import dictionary, languages
 
-TRIED = 3
+MAX_SOURCES_COMPARED = 3
 """Sources that a claim without a mark is compared with in full: those that share most words with it."""
-SHARE = 0.25
+MIN_PART_SHARE = 0.25
 """Of a claim that several sources bear out together, each has to hold so much."""
 
-COPIED = SupportVerdict(0, 0, 1.0, 1.0)
+COPIED_VERDICT = SupportVerdict(0, 0, 1.0, 1.0)
 """What is said of a claim that is its source's own words."""
 
-Pair = tuple[int, int]
+ClaimSource = tuple[int, int]
 """A claim and a source, by their numbers; sources are counted from 1."""
 
 
@@ -40,7 +47,7 @@ class ClaimCheck:
     sentences: tuple[tuple[int, int], ...]
     claims: tuple[Claim, ...]
     cited: Mapping[int, Sequence[int]]
-    verdicts: Mapping[Pair, SupportVerdict]
+    verdicts: Mapping[ClaimSource, SupportVerdict]
     copied: bool = False
 
     @property
@@ -57,7 +64,7 @@ class ClaimCheck:
     def aligned(self) -> tuple[tuple[Claim, int, SupportVerdict], ...]:
         """The claims without a mark that a source supports nevertheless, each with that source."""
         found = (
-            _supporting(number, claim, self.verdicts)
+            _supporting_source(number, claim, self.verdicts)
             for number, claim in enumerate(self.claims)
             if not any(self.cited[number])
         )
@@ -75,26 +82,28 @@ async def claim_check(run: Run, sources: Sequence[Hit], draft: Draft) -> ClaimCh
         text, marks = draft.text, [_code_mark(quote, draft.text) for quote in draft.quotes]
     else:
         text, marks = normalise_marks(draft.text, sources)
-    return await check(run, text, marks, sources, copied=bool(draft.quotes))
+    return await check_text(run, text, marks, sources, copied=bool(draft.quotes))
 
 
-async def check(
+async def check_text(
     run: Run, text: str, marks: Sequence[CitationMark], sources: Sequence[Hit], *, copied: bool = False
 ) -> ClaimCheck:
     """The claims of a text with their verdicts."""
     sentences, claims = claims_of(text, [(mark.start, mark.end) for mark in marks])
-    claims = _with_the_next_mark(claims) if copied else claims
+    claims = _inherit_next_mark(claims) if copied else claims
     cited = {n: [marks[m].source or 0 for m in claim.marks] for n, claim in enumerate(claims)}
-    pairs = [(n, source) for n, named in cited.items() for source in _to_try(claims[n], named, sources)]
+    pairs = [(n, source) for n, named in cited.items() for source in _sources_to_compare(claims[n], named, sources)]
     judges = [source for n, source in pairs if not (copied and claims[n].marks)]
     for language in {sources[source - 1].chunk.language for source in judges} & set(languages()):
         await asyncio.to_thread(dictionary, language)
     verdicts = {
-        (n, source): COPIED if copied and claims[n].marks else judge(claims[n].text, sources[source - 1].chunk)
+        (n, source): COPIED_VERDICT
+        if copied and claims[n].marks
+        else judge_claim(claims[n].text, sources[source - 1].chunk)
         for n, source in pairs
     }
     verdicts = await _by_meaning(run, claims, sources, verdicts)
-    verdicts = {pair: _together(pair, cited[pair[0]], claims, sources, verdicts) for pair in verdicts}
+    verdicts = {pair: _combined_verdict(pair, cited[pair[0]], claims, sources, verdicts) for pair in verdicts}
     return ClaimCheck(text, tuple(marks), tuple(sentences), tuple(claims), cited, verdicts, copied)
 
 
@@ -102,7 +111,7 @@ def _code_mark(quote: Quote, text: str) -> CitationMark:
     return CitationMark(text[quote.mark_start : quote.mark_end], quote.mark_start, quote.mark_end, quote.source, "code")
 
 
-def _with_the_next_mark(claims: Sequence[Claim]) -> list[Claim]:
+def _inherit_next_mark(claims: Sequence[Claim]) -> list[Claim]:
     """The claims, each without a mark vouched for by that of the next one that has any."""
     marks, made = tuple[int, ...](), list[Claim]()
     for claim in reversed(claims):
@@ -111,19 +120,19 @@ def _with_the_next_mark(claims: Sequence[Claim]) -> list[Claim]:
     return made[::-1]
 
 
-def _to_try(claim: Claim, named: Sequence[int], sources: Sequence[Hit]) -> list[int]:
+def _sources_to_compare(claim: Claim, named: Sequence[int], sources: Sequence[Hit]) -> list[int]:
     """The sources a claim cites; where it has no mark, those nearest to it. A mark that leads nowhere is not repaired."""
     if named:
         return list(dict.fromkeys(source for source in named if source))
-    return [number + 1 for number in nearest(claim.text, [hit.chunk for hit in sources])[:TRIED]]
+    return [number + 1 for number in rank_passages(claim.text, [hit.chunk for hit in sources])[:MAX_SOURCES_COMPARED]]
 
 
 # --- by meaning ---------------------------------------------------------------------------------------------
 
 
 async def _by_meaning(
-    run: Run, claims: Sequence[Claim], sources: Sequence[Hit], verdicts: Mapping[Pair, SupportVerdict]
-) -> dict[Pair, SupportVerdict]:
+    run: Run, claims: Sequence[Claim], sources: Sequence[Hit], verdicts: Mapping[ClaimSource, SupportVerdict]
+) -> dict[ClaimSource, SupportVerdict]:
     """The verdicts with those decided that were open; all texts are embedded in one go."""
     decided, unsure = dict(verdicts), [pair for pair, verdict in verdicts.items() if verdict.open]
     if not unsure:
@@ -131,19 +140,21 @@ async def _by_meaning(
     chunks = {pair: sources[pair[1] - 1].chunk for pair in unsure}
     try:
         calibration = known_calibration(run.kit.embedder) or await learn_calibration(run.kit.embedder)
-        cosines = await _cosines(run, [(claims[pair[0]].text, _told(chunks[pair], verdicts[pair])) for pair in unsure])
+        cosines = await _cosines(
+            run, [(claims[pair[0]].text, _aligned_text(chunks[pair], verdicts[pair])) for pair in unsure]
+        )
     except Unavailable as error:
         run.degrade("grounding", f"claims were compared with their sources by words alone: {error}")
         calibration, cosines = LEXICAL_ONLY, [0.0] * len(unsure)
     for pair, cosine in zip(unsure, cosines, strict=True):
-        decided[pair] = _decided(
+        decided[pair] = _decide(
             verdicts[pair], claims[pair[0]].text, chunks[pair], to_fitted_scale(calibration, cosine)
         )
     return decided
 
 
-def _decided(verdict: SupportVerdict, claim: str, chunk: RetrievedChunk, cosine: float | None) -> SupportVerdict:
-    return settled(verdict) if cosine is None else decide(verdict, claim, chunk, cosine)
+def _decide(verdict: SupportVerdict, claim: str, chunk: RetrievedChunk, cosine: float | None) -> SupportVerdict:
+    return decide_by_words(verdict) if cosine is None else decide_by_cosine(verdict, claim, chunk, cosine)
 
 
 async def _cosines(run: Run, pairs: Sequence[tuple[str, str]]) -> list[float]:
@@ -156,57 +167,57 @@ async def _cosines(run: Run, pairs: Sequence[tuple[str, str]]) -> list[float]:
     ]
 
 
-def _told(chunk: RetrievedChunk, verdict: SupportVerdict) -> str:
+def _aligned_text(chunk: RetrievedChunk, verdict: SupportVerdict) -> str:
     return chunk.text[verdict.start : verdict.end]
 
 
 # --- together -----------------------------------------------------------------------------------------------
 
 
-def _together(
-    pair: Pair,
+def _combined_verdict(
+    pair: ClaimSource,
     named: Sequence[int],
     claims: Sequence[Claim],
     sources: Sequence[Hit],
-    verdicts: Mapping[Pair, SupportVerdict],
+    verdicts: Mapping[ClaimSource, SupportVerdict],
 ) -> SupportVerdict:
     """The verdict on a source that bears out a part of a claim, where those cited beside it bear out the rest."""
     own, others = verdicts[pair], [source for source in dict.fromkeys(named) if source]
-    if own.support >= SUPPORTED or own.refuted or own.lexical < SHARE or len(others) < 2:
+    if own.support >= MIN_SUPPORT or own.refuted or own.lexical < MIN_PART_SHARE or len(others) < 2:
         return own
     chunk = sources[pair[1] - 1].chunk
-    parts = [_told(sources[source - 1].chunk, verdicts[pair[0], source]) for source in others]
-    whole = judge(claims[pair[0]].text, replace(chunk, text=" ".join(" ".join(part.split()) for part in parts)))
-    whole = settled(whole)
-    return replace(own, support=whole.support, reason=None) if whole.support >= SUPPORTED else own
+    parts = [_aligned_text(sources[source - 1].chunk, verdicts[pair[0], source]) for source in others]
+    whole = judge_claim(claims[pair[0]].text, replace(chunk, text=" ".join(" ".join(part.split()) for part in parts)))
+    whole = decide_by_words(whole)
+    return replace(own, support=whole.support, reason=None) if whole.support >= MIN_SUPPORT else own
 
 
 # --- what comes of it ---------------------------------------------------------------------------------------
 
 
-def _supporting(
-    number: int, claim: Claim, verdicts: Mapping[Pair, SupportVerdict]
+def _supporting_source(
+    number: int, claim: Claim, verdicts: Mapping[ClaimSource, SupportVerdict]
 ) -> tuple[Claim, int, SupportVerdict] | None:
     """The source that supports a claim which cites none, if there is one."""
     own = [(source, verdict) for (n, source), verdict in verdicts.items() if n == number]
     if claim.marks or not own:
         return None
     source, verdict = max(own, key=lambda one: one[1].support)
-    return (claim, source, verdict) if verdict.support >= SUPPORTED else None
+    return (claim, source, verdict) if verdict.support >= MIN_SUPPORT else None
 
 
 def _groundedness(
     sentences: Sequence[tuple[int, int]],
     claims: Sequence[Claim],
     cited: Mapping[int, Sequence[int]],
-    verdicts: Mapping[Pair, SupportVerdict],
+    verdicts: Mapping[ClaimSource, SupportVerdict],
 ) -> Groundedness:
     """Each sentence with the support of its weakest claim, which is that of its best source; the score is the mean."""
     best: dict[int, tuple[float, int | None]] = {}
     for number, claim in enumerate(claims):
         own = [(verdict.support, source) for (n, source), verdict in verdicts.items() if n == number]
         support, source = max(own, default=(0.0, None))
-        if not claim.marks and support < SUPPORTED:
+        if not claim.marks and support < MIN_SUPPORT:
             source = None
         weakest = best.get(claim.sentence)
         if weakest is None or support < weakest[0]:

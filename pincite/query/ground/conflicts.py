@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from pincite.core.query.answer import Citation, Conflict, Statement
 from pincite.core.query.hits import Hit, RetrievedChunk
-from pincite.query.ground.support import content, plain, said
+from pincite.query.ground.support import content_terms, is_dictionary_word, sentence_terms
 from pincite.query.rank.relevance import chunk_terms
 from pincite.text.dictionary import languages
 from pincite.text.names import strangers, swapped, tokens_of
@@ -17,18 +17,18 @@ from pincite.text.quantities import figures_in, rival, unmatched
 from pincite.text.sentences import Span
 from pincite.text.terms import words
 
-SHARED = 3
+MIN_SHARED_WORDS = 3
 """Words of meaning that two sentences about the same have in common, at least."""
 ALIKE, WHOLLY = 0.75, 0.5
 """Share of the shorter sentence's words, and of the longer one's, that these are."""
-FAR = 5
+MIN_SHARED_WORDS_APART = 5
 """Words in common that make up for headings which have none."""
-MOST = 5
-NAMED = 6
+MAX_CONFLICTS = 5
+MAX_SUBJECT_WORDS = 6
 """Words by which the subject of a conflict is told."""
 
 
-def conflicts_among(citations: Sequence[Citation], sources: Sequence[Hit]) -> tuple[Conflict, ...]:
+def find_conflicts(citations: Sequence[Citation], sources: Sequence[Hit]) -> tuple[Conflict, ...]:
     """What other documents among the sources say otherwise than the sentences an answer stands on."""
     found: dict[tuple[str, str], Conflict] = {}
     for citation in citations:
@@ -36,29 +36,31 @@ def conflicts_among(citations: Sequence[Citation], sources: Sequence[Hit]) -> tu
             continue
         chunk = sources[citation.source - 1].chunk
         start = citation.quote_start_char - chunk.start_char
-        for span in _inside(chunk, start, start + len(citation.quote)):
-            for number, other, there in _others(chunk, span, sources):
+        for span in _sentences_in(chunk, start, start + len(citation.quote)):
+            for number, other, there in _contradicting_sentences(chunk, span, sources):
                 pair = (_text(chunk, span), _text(other, there))
                 if pair not in found and pair[::-1] not in found:
                     found[pair] = Conflict(
                         _subject(*pair, chunk.language),
                         (_statement(citation.source, chunk, span), _statement(number, other, there)),
                     )
-    return tuple(found.values())[:MOST]
+    return tuple(found.values())[:MAX_CONFLICTS]
 
 
-def _inside(chunk: RetrievedChunk, start: int, end: int) -> Iterator[Span]:
+def _sentences_in(chunk: RetrievedChunk, start: int, end: int) -> Iterator[Span]:
     """The sentences of a quote."""
-    for a, b in said(chunk.text, chunk.language)[0]:
+    for a, b in sentence_terms(chunk.text, chunk.language)[0]:
         if start <= a and b <= end:
             yield a, b
 
 
-def _others(chunk: RetrievedChunk, span: Span, sources: Sequence[Hit]) -> Iterator[tuple[int, RetrievedChunk, Span]]:
+def _contradicting_sentences(
+    chunk: RetrievedChunk, span: Span, sources: Sequence[Hit]
+) -> Iterator[tuple[int, RetrievedChunk, Span]]:
     """The sentences of other documents that say otherwise."""
     told = _text(chunk, span)
-    wanted = frozenset(content(told, chunk.language))
-    if len(wanted) < SHARED or chunk.language not in languages():
+    wanted = frozenset(content_terms(told, chunk.language))
+    if len(wanted) < MIN_SHARED_WORDS or chunk.language not in languages():
         return
     for number, hit in enumerate(sources, start=1):
         other = hit.chunk
@@ -66,18 +68,20 @@ def _others(chunk: RetrievedChunk, span: Span, sources: Sequence[Hit]) -> Iterat
             continue
         if len(wanted & chunk_terms(other)) < ALIKE * len(wanted) / 2:
             continue
-        for there, held in zip(*said(other.text, other.language), strict=True):
-            if len(wanted & held) < SHARED:
+        for there, held in zip(*sentence_terms(other.text, other.language), strict=True):
+            if len(wanted & held) < MIN_SHARED_WORDS:
                 continue
             instead = _text(other, there)
-            shared = _about_the_same(told, instead, chunk.language)
-            if shared >= (SHARED if _alike_headings(chunk, other) else FAR) and disagree(told, instead, chunk.language):
+            shared = _shared_word_count(told, instead, chunk.language)
+            if shared >= (MIN_SHARED_WORDS if _headings_match(chunk, other) else MIN_SHARED_WORDS_APART) and disagree(
+                told, instead, chunk.language
+            ):
                 yield number, other, there
 
 
-def _about_the_same(one: str, other: str, language: str) -> int:
+def _shared_word_count(one: str, other: str, language: str) -> int:
     """How many words two sentences share, where these are nearly all they have but for names that only one has."""
-    here, there = frozenset(content(one, language)), frozenset(content(other, language))
+    here, there = frozenset(content_terms(one, language)), frozenset(content_terms(other, language))
     shared = here & there
     mine, theirs = (len(held - (_names(text, language) - shared)) for held, text in ((here, one), (there, other)))
     enough = len(shared) >= ALIKE * min(mine, theirs) and len(shared) >= WHOLLY * max(mine, theirs)
@@ -86,14 +90,14 @@ def _about_the_same(one: str, other: str, language: str) -> int:
 
 def _names(text: str, language: str) -> frozenset[str]:
     return frozenset(
-        word for token in tokens_of(text, language) if token.name for word in content(token.text, language)
+        word for token in tokens_of(text, language) if token.name for word in content_terms(token.text, language)
     )
 
 
-def _alike_headings(chunk: RetrievedChunk, other: RetrievedChunk) -> bool:
+def _headings_match(chunk: RetrievedChunk, other: RetrievedChunk) -> bool:
     """Whether the nearest headings have a word in common, or one has none."""
     here, there = (
-        frozenset(content(one.heading_path[-1], one.language)) if one.heading_path else frozenset[str]()
+        frozenset(content_terms(one.heading_path[-1], one.language)) if one.heading_path else frozenset[str]()
         for one in (chunk, other)
     )
     return not here or not there or bool(here & there)
@@ -101,12 +105,12 @@ def _alike_headings(chunk: RetrievedChunk, other: RetrievedChunk) -> bool:
 
 def disagree(one: str, other: str, language: str) -> bool:
     """Whether two sentences about the same cannot both be true, and name the same."""
-    exchanged = swapped(one, other, language, plain)
+    exchanged = swapped(one, other, language, is_dictionary_word)
     if exchanged:
         return _named_last(one, other, exchanged) and not unmatched(
             figures_in(one, language), figures_in(other, language)
         )
-    if strangers(one, other, language, plain)[0] or strangers(other, one, language, plain)[0]:
+    if strangers(one, other, language, is_dictionary_word)[0] or strangers(other, one, language, is_dictionary_word)[0]:
         return False
     mine, theirs = figures_in(one, language), figures_in(other, language)
     here, there = unmatched(mine, theirs), unmatched(theirs, mine)
@@ -118,14 +122,14 @@ def disagree(one: str, other: str, language: str) -> bool:
 def _named_last(one: str, other: str, exchanged: tuple[str, str]) -> bool:
     """Whether the names in which two sentences differ come after what both are about: `the director is …`."""
     before, after = one.partition(exchanged[0].split()[0])[0], other.partition(exchanged[1].split()[0])[0]
-    return len(words(before)) >= SHARED and words(before) == words(after)
+    return len(words(before)) >= MIN_SHARED_WORDS and words(before) == words(after)
 
 
 def _subject(one: str, other: str, language: str) -> str:
     """The words two sentences share, as the first one has them."""
-    shared = set(content(other, language))
-    kept = [word for word in one.split() if set(content(word, language)) & shared]
-    return " ".join(word.strip(".,;:|()*") for word in kept[:NAMED])
+    shared = set(content_terms(other, language))
+    kept = [word for word in one.split() if set(content_terms(word, language)) & shared]
+    return " ".join(word.strip(".,;:|()*") for word in kept[:MAX_SUBJECT_WORDS])
 
 
 def _statement(number: int, chunk: RetrievedChunk, span: Span) -> Statement:

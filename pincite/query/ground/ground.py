@@ -13,19 +13,19 @@ from pincite.core.query.prompt import Draft, Prompt, Quote
 from pincite.core.run import Run
 from pincite.query.citations.claims import Claim
 from pincite.query.citations.marks import CitationMark
-from pincite.query.generate.generate import BROKEN_OFF
-from pincite.query.ground.build_answer import Grounded, build_answer
+from pincite.query.generate.generate import INCOMPLETE
+from pincite.query.ground.build_answer import GroundedDraft, build_answer
 from pincite.query.ground.check_claims import ClaimCheck
-from pincite.query.ground.confidence import Grounds, answered, calibrated, counted
-from pincite.query.ground.conflicts import conflicts_among
-from pincite.query.ground.support import SUPPORTED, SupportVerdict
+from pincite.query.ground.confidence import ConfidenceInputs, answered_share, calibrated_confidence, counted_confidence
+from pincite.query.ground.conflicts import find_conflicts
+from pincite.query.ground.support import MIN_SUPPORT, SupportVerdict
 from pincite.query.understand.small_talk import talk_language
 from pincite.text.fixed_answers import nothing_asked, nothing_found, quote_words
 from pincite.text.terms import question_language
 
-MOST_MISSING = 3
+MAX_MISSING_ASPECTS = 3
 """Aspects of a question that a refusal names."""
-MOST_REASONS = 5
+MAX_REASONS = 5
 """Citations that do not hold which are told one by one."""
 
 
@@ -35,63 +35,63 @@ async def grounding(
     """Make the answer: every citation resolved to an exact passage, every sentence with its support, and the confidence."""
     grounded = await _resolve(prompt.sources, draft, check)
     confidence = (
-        _unanswered(evidence)
+        _no_answer_confidence(evidence)
         if draft.finish_reason == NO_ANSWER
         else _confidence(run, plan, evidence, prompt.sources, grounded)
     )
     run.observe(
         citations=len(grounded.citations),
         matched=sum(citation.matched for citation in grounded.citations),
-        unsupported=sum(citation.support < SUPPORTED for citation in grounded.citations),
+        unsupported=sum(citation.support < MIN_SUPPORT for citation in grounded.citations),
         grounded=grounded.groundedness.score,
     )
-    warnings = (*_warnings(draft, grounded), *_disagreeing(grounded.conflicts))
+    warnings = (*_warnings(draft, grounded), *_conflict_warnings(grounded.conflicts))
     return build_answer(run, plan, evidence, grounded, confidence, prompt.sources, draft, warnings)
 
 
-async def _resolve(sources: Sequence[Hit], draft: Draft, check: ClaimCheck) -> Grounded:
+async def _resolve(sources: Sequence[Hit], draft: Draft, check: ClaimCheck) -> GroundedDraft:
     """The draft with the passage behind each mark, and behind each claim without one."""
     if check.copied:
-        citations = [_quoted(*one, sources) for one in zip(draft.quotes, check.marks, strict=True)]
+        citations = [_quote_citation(*one, sources) for one in zip(draft.quotes, check.marks, strict=True)]
     else:
         verdicts = check.by_mark
-        citations = [_citation(number, mark, verdicts, sources) for number, mark in enumerate(check.marks)]
-        citations += [_aligned(claim, source, verdict, sources) for claim, source, verdict in check.aligned]
+        citations = [_mark_citation(number, mark, verdicts, sources) for number, mark in enumerate(check.marks)]
+        citations += [_claim_citation(claim, source, verdict, sources) for claim, source, verdict in check.aligned]
     ordered = tuple(sorted(citations, key=lambda one: (one.start, one.end)))
-    conflicts = await asyncio.to_thread(conflicts_among, ordered, sources)  # it may read a dictionary
-    return Grounded(check.text, ordered, check.groundedness, conflicts, draft.agreement)
+    conflicts = await asyncio.to_thread(find_conflicts, ordered, sources)  # it may read a dictionary
+    return GroundedDraft(check.text, ordered, check.groundedness, conflicts, draft.agreement)
 
 
 async def no_answer(run: Run, plan: Plan, evidence: Evidence) -> Answer:
     """The answer when no passage is relevant: no model is asked."""
-    text = nothing_found(evidence.missing[:MOST_MISSING], question_language(plan.text))
+    text = nothing_found(evidence.missing[:MAX_MISSING_ASPECTS], question_language(plan.text))
     confidence = Confidence(0.0, "low", "no relevant passage was found")
-    return build_answer(run, plan, evidence, _ungrounded(text), confidence, (), Draft(text, None, None))
+    return build_answer(run, plan, evidence, _ungrounded_draft(text), confidence, (), Draft(text, None, None))
 
 
 async def no_retrieval(run: Run, plan: Plan, draft: Draft | None) -> Answer:
     """An answer for which no document was looked into: the model's own words, or, without any, a sentence of ours."""
     text = draft.text if draft else nothing_asked(talk_language(plan.text))
     confidence = Confidence(0.0, "low", "no document was looked into")
-    cut = incomplete(draft.finish_reason) if draft else None
+    cut = incomplete_reason(draft.finish_reason) if draft else None
     held_back = draft.warnings if draft else ()
     warnings = (
         "this answer is not from your documents", *held_back, *([f"the answer is incomplete: {cut}"] if cut else []),
     )  # fmt: skip
     made = draft or Draft(text, None, None)
-    return build_answer(run, plan, Evidence((), 0.0), _ungrounded(text), confidence, (), made, warnings)
+    return build_answer(run, plan, Evidence((), 0.0), _ungrounded_draft(text), confidence, (), made, warnings)
 
 
-def _ungrounded(text: str) -> Grounded:
-    return Grounded(text, (), Groundedness(0.0))
+def _ungrounded_draft(text: str) -> GroundedDraft:
+    return GroundedDraft(text, (), Groundedness(0.0))
 
 
-def _quoted(quote: Quote, mark: CitationMark, sources: Sequence[Hit]) -> Citation:
+def _quote_citation(quote: Quote, mark: CitationMark, sources: Sequence[Hit]) -> Citation:
     """The citation of a passage that was chosen by code."""
-    return _resolved(mark, sources[quote.source - 1].chunk, SupportVerdict(quote.start, quote.end, 1.0))
+    return _make_citation(mark, sources[quote.source - 1].chunk, SupportVerdict(quote.start, quote.end, 1.0))
 
 
-def _citation(
+def _mark_citation(
     number: int, mark: CitationMark, verdicts: Mapping[int, SupportVerdict], sources: Sequence[Hit]
 ) -> Citation:
     """The citation behind a mark that a model wrote; one that names no source stays unmatched."""
@@ -100,15 +100,15 @@ def _citation(
             mark.text, mark.start, mark.end, False, None, None, "", None, None, None, None, None, 0.0,
             reason="names no source of this answer",
         )  # fmt: skip
-    return _resolved(mark, sources[mark.source - 1].chunk, verdicts[number])
+    return _make_citation(mark, sources[mark.source - 1].chunk, verdicts[number])
 
 
-def _aligned(claim: Claim, source: int, verdict: SupportVerdict, sources: Sequence[Hit]) -> Citation:
+def _claim_citation(claim: Claim, source: int, verdict: SupportVerdict, sources: Sequence[Hit]) -> Citation:
     """The citation of what the model left uncited: it stands at the claim's end and has no letters there."""
-    return _resolved(CitationMark("", claim.end, claim.end, source, "code"), sources[source - 1].chunk, verdict)
+    return _make_citation(CitationMark("", claim.end, claim.end, source, "code"), sources[source - 1].chunk, verdict)
 
 
-def _resolved(mark: CitationMark, chunk: RetrievedChunk, found: SupportVerdict) -> Citation:
+def _make_citation(mark: CitationMark, chunk: RetrievedChunk, found: SupportVerdict) -> Citation:
     start, end = chunk.start_char + found.start, chunk.start_char + found.end
     return Citation(
         text=mark.text, start=mark.start, end=mark.end, matched=True, matched_by=mark.matched_by, source=mark.source,
@@ -119,30 +119,34 @@ def _resolved(mark: CitationMark, chunk: RetrievedChunk, found: SupportVerdict) 
     )  # fmt: skip
 
 
-def _unanswered(evidence: Evidence) -> Confidence:
+def _no_answer_confidence(evidence: Evidence) -> Confidence:
     lacking = (
-        f"; they say nothing about {quote_words(evidence.missing[:MOST_MISSING], 'en')}" if evidence.missing else ""
+        f"; they say nothing about {quote_words(evidence.missing[:MAX_MISSING_ASPECTS], 'en')}"
+        if evidence.missing
+        else ""
     )
     return Confidence(0.0, "low", f"the sources found do not answer the question{lacking}")
 
 
-def _confidence(run: Run, plan: Plan, evidence: Evidence, sources: Sequence[Hit], grounded: Grounded) -> Confidence:
+def _confidence(
+    run: Run, plan: Plan, evidence: Evidence, sources: Sequence[Hit], grounded: GroundedDraft
+) -> Confidence:
     cited = [sources[number - 1] for number in sorted(grounded.cited)]
     above = [part for hit in cited for part in (hit.chunk.title, *hit.chunk.heading_path)]
     told = [*(citation.quote for citation in grounded.citations), *above]
-    grounds = Grounds(
-        tuple(hit.relevance for hit in cited), grounded.groundedness, answered(plan.text, told),
+    grounds = ConfidenceInputs(
+        tuple(hit.relevance for hit in cited), grounded.groundedness, answered_share(plan.text, told),
         evidence.missing, uncited=not grounded.marked, conflicts=len(grounded.conflicts), agreement=grounded.agreement,
         rival=max((hit.relevance for n, hit in enumerate(sources, 1) if n not in grounded.cited), default=0.0),
     )  # fmt: skip
     if run.settings.confidence.rule == "counted":
-        return counted(grounds, sources, len(grounded.citations))
-    return calibrated(grounds)
+        return counted_confidence(grounds, sources, len(grounded.citations))
+    return calibrated_confidence(grounds)
 
 
-def _warnings(draft: Draft, grounded: Grounded) -> tuple[str, ...]:
+def _warnings(draft: Draft, grounded: GroundedDraft) -> tuple[str, ...]:
     """What the reader should know before relying on the answer."""
-    cut = incomplete(draft.finish_reason)
+    cut = incomplete_reason(draft.finish_reason)
     found = [*draft.warnings, *([f"the answer is incomplete: {cut}"] if cut else [])]
     if draft.finish_reason == NO_ANSWER:
         return tuple(found)
@@ -150,15 +154,15 @@ def _warnings(draft: Draft, grounded: Grounded) -> tuple[str, ...]:
         found.append(
             "the answer cites no source" + ("; code matched what it says with them" if grounded.citations else "")
         )
-    elif grounded.groundedness.score < SUPPORTED:
+    elif grounded.groundedness.score < MIN_SUPPORT:
         found.append("parts of the answer are not supported by the sources cited")
-    found += _unsupported(grounded)
+    found += _support_warnings(grounded)
     if grounded.text != draft.text:
         found.append("citations were put into one form, so the text differs from what was streamed")
     return tuple(found)
 
 
-def _disagreeing(conflicts: Sequence[Conflict]) -> list[str]:
+def _conflict_warnings(conflicts: Sequence[Conflict]) -> list[str]:
     """Which sources say different things; what they say is in the conflicts."""
     pairs = dict.fromkeys(
         " and ".join(f"[Source {one.source}]" for one in conflict.statements) for conflict in conflicts
@@ -166,32 +170,34 @@ def _disagreeing(conflicts: Sequence[Conflict]) -> list[str]:
     return [f"{pair} disagree; see the conflicts" for pair in pairs]
 
 
-def _unsupported(grounded: Grounded) -> list[str]:
+def _support_warnings(grounded: GroundedDraft) -> list[str]:
     """Each citation that does not hold, with the reason, and how many sentences nothing stands behind."""
-    failed = [one for one in grounded.citations if one.support < SUPPORTED and one.reason]
+    failed = [one for one in grounded.citations if one.support < MIN_SUPPORT and one.reason]
     told = [f"{one.text} at character {one.start} does not support what it stands for: {one.reason}" for one in failed]
-    more = len(told) - MOST_REASONS
+    more = len(told) - MAX_REASONS
     alone = sum(one.source is None for one in grounded.groundedness.sentences)
     total = len(grounded.groundedness.sentences)
     return [
-        *told[:MOST_REASONS],
+        *told[:MAX_REASONS],
         *([f"{more} more citations do not support what they stand for"] if more > 0 else []),
         *([f"{alone} of {total} sentences stand on no source"] if alone and total > alone else []),
     ]
 
 
-def incomplete(finish_reason: str | None) -> str | None:
+def incomplete_reason(finish_reason: str | None) -> str | None:
     """Why an answer that ended so is not whole; None for one that is."""
-    if finish_reason in _WHOLE:
+    if finish_reason in _COMPLETE:
         return None
-    return _CUT.get(finish_reason or "", f"the model stopped early ({_NOT_A_NAME.sub(' ', finish_reason or '')[:40]})")
+    return _INCOMPLETE_REASONS.get(
+        finish_reason or "", f"the model stopped early ({_NOT_A_NAME.sub(' ', finish_reason or '')[:40]})"
+    )
 
 
-_WHOLE = frozenset({None, "stop", "end", "end_turn", "stop_sequence", "eos_token", NO_ANSWER})
+_COMPLETE = frozenset({None, "stop", "end", "end_turn", "stop_sequence", "eos_token", NO_ANSWER})
 """How whole answers end; where no reason is told, nothing says that it was cut."""
 _NOT_A_NAME = re.compile(r"[^\w.-]+")
-_CUT = {
-    BROKEN_OFF: "the model stopped in the middle",
+_INCOMPLETE_REASONS = {
+    INCOMPLETE: "the model stopped in the middle",
     "length": "the model reached its longest answer (llm.max_tokens)",
     "content_filter": "the model's service withheld the rest (content_filter)",
     "refusal": "the model refused to go on (refusal)",

@@ -15,12 +15,12 @@ from pincite.text import lang
 from pincite.text.sentences import sentences
 from pincite.text.terms import question_language, terms, words
 
-MOST = 3
-NEAREST = 3
+MAX_SUGGESTIONS = 3
+COMPARED_PASSAGES = 3
 """Passages that a suggested question is compared with."""
-LEAD = 300
+MAX_DEFINITION_CHARS = 300
 """Characters at its beginning in which a passage may define something."""
-FEWEST = 12
+MIN_PASSAGE_WORDS = 12
 """Words of a passage that has something to tell beside its heading."""
 
 _FORM = frozenset({"said", "steht"})
@@ -38,7 +38,7 @@ async def suggested_questions(
         return tuple(written)
     if written:
         return await _answerable(run, plan, written)
-    return tuple(islice(_made(plan, evidence, cited), MOST))
+    return tuple(islice(_questions_from_passages(plan, evidence, cited), MAX_SUGGESTIONS))
 
 
 async def _answerable(run: Run, plan: Plan, questions: Sequence[str]) -> tuple[str, ...]:
@@ -47,7 +47,7 @@ async def _answerable(run: Run, plan: Plan, questions: Sequence[str]) -> tuple[s
         calibration = known_calibration(run.kit.embedder) or await learn_calibration(run.kit.embedder)
         vectors = await run.embed(questions)
         near = [
-            await run.kit.index.dense(vector, scope=run.scope, filters=plan.question.filters, limit=NEAREST)
+            await run.kit.index.dense(vector, scope=run.scope, filters=plan.question.filters, limit=COMPARED_PASSAGES)
             for vector in vectors
         ]
         keys = list(dict.fromkeys(match.key for found in near for match in found))
@@ -67,7 +67,7 @@ async def _answerable(run: Run, plan: Plan, questions: Sequence[str]) -> tuple[s
     )
 
 
-def _made(plan: Plan, evidence: Evidence, cited: Collection[int]) -> Iterator[str]:
+def _questions_from_passages(plan: Plan, evidence: Evidence, cited: Collection[int]) -> Iterator[str]:
     """Questions that passages found but not cited answer, in the language of the one that was asked, best first."""
     language = question_language(plan.text)
     asked = frozenset(terms(plan.text, language))
@@ -75,10 +75,15 @@ def _made(plan: Plan, evidence: Evidence, cited: Collection[int]) -> Iterator[st
     seen = {_section(hit.chunk) for number, hit in enumerate(evidence.hits, start=1) if number in cited}
     for number, hit in enumerate(evidence.hits, start=1):
         chunk = hit.chunk
-        if number in cited or _section(chunk) in seen or chunk.language != language or len(chunk.text.split()) < FEWEST:
+        if (
+            number in cited
+            or _section(chunk) in seen
+            or chunk.language != language
+            or len(chunk.text.split()) < MIN_PASSAGE_WORDS
+        ):
             continue
         seen.add(_section(chunk))
-        question = about(chunk.heading_path, chunk.title, language) or _about_a_definition(chunk)
+        question = heading_question(chunk.heading_path, chunk.title, language) or _first_definition(chunk)
         if question and question not in made and not frozenset(terms(question, language)) - _FORM <= asked:
             made.add(question)
             yield question
@@ -88,26 +93,28 @@ def _section(chunk: RetrievedChunk) -> tuple[str, tuple[str, ...]]:
     return chunk.document_id, chunk.heading_path
 
 
-def _about_a_definition(chunk: RetrievedChunk) -> str | None:
+def _first_definition(chunk: RetrievedChunk) -> str | None:
     """What a passage begins to define."""
-    lead = chunk.text[:LEAD]
-    found = next((made for start, end in sentences(lead) if (made := defined(lead[start:end], chunk.language))), None)
+    lead = chunk.text[:MAX_DEFINITION_CHARS]
+    found = next(
+        (made for start, end in sentences(lead) if (made := definition_question(lead[start:end], chunk.language))), None
+    )
     return found[0] if found else None
 
 
-LONGEST_HEADING = 100
+MAX_HEADING_CHARS = 100
 
 _NUMBERED = re.compile(r"^(?:\d++[.)]?)++\s+|^[A-Z][.)]\s+")
 
 
-def about(heading_path: tuple[str, ...], title: str, language: str) -> str | None:
+def heading_question(heading_path: tuple[str, ...], title: str, language: str) -> str | None:
     """A question about what stands under a heading, with the one above it where it says little alone."""
     path = tuple(part for part in heading_path if part != NO_HEADINGS)
     if not path or not lang.sequence("answers.ask_about", language):
         return None
-    what, where = _bare(path[-1]), _bare(path[-2] if len(path) > 1 else title)
+    what, where = _clean_heading(path[-1]), _clean_heading(path[-2] if len(path) > 1 else title)
     content = terms(what, language)
-    if not content or len(what) > LONGEST_HEADING:
+    if not content or len(what) > MAX_HEADING_CHARS:
         return None
     if lang.regex("questions.heading_questions", language, r"%s\b", re.IGNORECASE).match(what):
         return f"{what}?" if len(content) > 1 else f"{where}: {what}?"
@@ -115,12 +122,12 @@ def about(heading_path: tuple[str, ...], title: str, language: str) -> str | Non
     return lang.message(form, language).format(what=what, where=where)
 
 
-def _bare(heading: str) -> str:
+def _clean_heading(heading: str) -> str:
     """A heading without its number, mark-up and final stop."""
     return _NUMBERED.sub("", heading.strip(" :.?!#*`"))
 
 
-def defined(sentence: str, language: str) -> tuple[str, list[str]] | None:
+def definition_question(sentence: str, language: str) -> tuple[str, list[str]] | None:
     """`X is a …` → `What is X?`, and the terms of X; None where nothing is defined that can be asked for alone."""
     found = lang.own_regex("answers.definition", language).match(sentence)
     if found is None:

@@ -20,23 +20,23 @@ from pincite.text.sentences import Span, sentences
 from pincite.text.terms import question_language, terms
 from pincite.text.units import number_words, units
 
-SUPPORTED = 0.5
+MIN_SUPPORT = 0.5
 """A claim stands on a passage that supports it so far."""
-REFUTED = 0.1
+REFUTED_SUPPORT = 0.1
 """What is left where the passage says otherwise."""
-UNFOUNDED = 0.2
+UNFOUNDED_SUPPORT = 0.2
 """What is left where the passage lacks a number or a name of the claim."""
-CONTEXT = 0.5
+CONTEXT_WORD_WEIGHT = 0.5
 """What a word is worth that stands elsewhere in the passage, in its title or its headings."""
-PART = 0.8
+PARTIAL_WORD_WEIGHT = 0.8
 """What a word is worth that is only a part of a longer one, or has one for its part."""
-SURE = 0.85
+CERTAIN_SHARE = 0.85
 """So many of a claim's words in the passage, and meaning need not be asked."""
-HOPELESS = 0.12
+HOPELESS_SHARE = 0.12
 """So few, and without a number or a name in common meaning would only guess."""
-SECOND = 0.15
+MIN_SECOND_SENTENCE_GAIN = 0.15
 """What a second sentence has to add to be quoted with the first."""
-SHORTEST = 5
+MIN_COMPOUND_PART_CHARS = 5
 """Letters of a word that may be a part of another."""
 
 
@@ -58,7 +58,7 @@ class SupportVerdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
+class SupportWeights:
     """Support is the logistic of `bias` + `words` × shared words + `meaning` × cosine − `nouns` × nouns not found."""
 
     bias: float
@@ -68,65 +68,67 @@ class Weights:
 
 
 # Fitted by `./run bench support --data DIR --fit`; see docs/evaluation.md.
-FITTED = Weights(-3.53, 5.0, 3.81, 1.26)
-WORDS_ALONE = Weights(-2.94, 7.8, 0.0, 0.96)
+FITTED_WEIGHTS = SupportWeights(-3.53, 5.0, 3.81, 1.26)
+LEXICAL_WEIGHTS = SupportWeights(-2.94, 7.8, 0.0, 0.96)
 
 
-def judge(claim: str, chunk: RetrievedChunk) -> SupportVerdict:
+def judge_claim(claim: str, chunk: RetrievedChunk) -> SupportVerdict:
     """What rules say about a claim and a passage; `open` where the embedder should be asked as well."""
     language = chunk.language if chunk.language in languages() else question_language(claim)
     start, end = align(claim, chunk)
     told = chunk.text[start:end]
-    whole = _whole(chunk)
-    lexical = _shared(claim, told, whole, chunk.language)
+    whole = _chunk_text(chunk)
+    lexical = _lexical_support(claim, told, whole, chunk.language)
     found = SupportVerdict(start, end, lexical, lexical)
-    reason = contradiction(claim, told, language) if lexical > HOPELESS else None
+    reason = find_contradiction(claim, told, language) if lexical > HOPELESS_SHARE else None
     if reason:
-        return replace(found, support=min(lexical, REFUTED), reason=reason, refuted=True)
-    reason = unfounded(claim, told, chunk, language)
+        return replace(found, support=min(lexical, REFUTED_SUPPORT), reason=reason, refuted=True)
+    reason = find_unfounded(claim, told, chunk, language)
     if reason:
-        return replace(found, support=min(lexical, UNFOUNDED), reason=reason)
-    if lexical >= SURE:
+        return replace(found, support=min(lexical, UNFOUNDED_SUPPORT), reason=reason)
+    if lexical >= CERTAIN_SHARE:
         return found
-    if lexical <= HOPELESS and not figures_in(claim, language):
-        return replace(found, support=min(lexical, UNFOUNDED), reason="the source says nothing of the kind")
-    return replace(found, support=_support(WORDS_ALONE, found, claim, chunk, 0.0), open=True)
+    if lexical <= HOPELESS_SHARE and not figures_in(claim, language):
+        return replace(found, support=min(lexical, UNFOUNDED_SUPPORT), reason="the source says nothing of the kind")
+    return replace(found, support=_support(LEXICAL_WEIGHTS, found, claim, chunk, 0.0), open=True)
 
 
-def decide(verdict: SupportVerdict, claim: str, chunk: RetrievedChunk, cosine: float) -> SupportVerdict:
+def decide_by_cosine(verdict: SupportVerdict, claim: str, chunk: RetrievedChunk, cosine: float) -> SupportVerdict:
     """A verdict that was open, once it is known how near the two are in meaning."""
-    support = _support(FITTED, verdict, claim, chunk, cosine)
-    reason = None if support >= SUPPORTED else "the source does not say so"
+    support = _support(FITTED_WEIGHTS, verdict, claim, chunk, cosine)
+    reason = None if support >= MIN_SUPPORT else "the source does not say so"
     return replace(verdict, support=support, reason=reason, open=False)
 
 
-def settled(verdict: SupportVerdict) -> SupportVerdict:
+def decide_by_words(verdict: SupportVerdict) -> SupportVerdict:
     """A verdict that was open, by words alone."""
-    reason = None if verdict.support >= SUPPORTED else verdict.reason or "the source does not say so"
+    reason = None if verdict.support >= MIN_SUPPORT else verdict.reason or "the source does not say so"
     return replace(verdict, reason=reason, open=False)
 
 
-def _support(weights: Weights, verdict: SupportVerdict, claim: str, chunk: RetrievedChunk, cosine: float) -> float:
-    nouns = strange_nouns(claim, chunk)
+def _support(
+    weights: SupportWeights, verdict: SupportVerdict, claim: str, chunk: RetrievedChunk, cosine: float
+) -> float:
+    nouns = unknown_noun_share(claim, chunk)
     raised = weights.bias + weights.words * verdict.lexical + weights.meaning * cosine - weights.nouns * nouns
     return round(1 / (1 + math.exp(-raised)), 4)
 
 
-def strange_nouns(claim: str, chunk: RetrievedChunk) -> float:
+def unknown_noun_share(claim: str, chunk: RetrievedChunk) -> float:
     """The share of a German claim's nouns that are nowhere in the passage."""
     if chunk.language not in lang.flagged("nouns_capitalised"):
         return 0.0
-    _, nouns = strangers(claim, _whole(chunk), chunk.language, plain)
+    _, nouns = strangers(claim, _chunk_text(chunk), chunk.language, is_dictionary_word)
     capitals = sum(word[0].isupper() for word in claim.split()[1:] if word)
     return min(1.0, len(nouns) / capitals) if capitals else 0.0
 
 
-def nearest(claim: str, chunks: Sequence[RetrievedChunk]) -> list[int]:
+def rank_passages(claim: str, chunks: Sequence[RetrievedChunk]) -> list[int]:
     """The numbers of passages that share words or figures with a claim, those that share most first."""
     ranked = []
     for number, chunk in enumerate(chunks):
         wanted = frozenset(terms(claim, chunk.language))
-        shares = [_rank(wanted, words) for words in said(chunk.text, chunk.language)[1]]
+        shares = [_rank(wanted, words) for words in sentence_terms(chunk.text, chunk.language)[1]]
         ranked.append((max(shares, default=(0.0, 0.0)), -number))
     return [-number for share, number in sorted(ranked, reverse=True) if share[0] > 0]
 
@@ -134,9 +136,9 @@ def nearest(claim: str, chunks: Sequence[RetrievedChunk]) -> list[int]:
 # --- what cannot be told away -------------------------------------------------------------------------------
 
 
-def contradiction(claim: str, told: str, language: str) -> str | None:
+def find_contradiction(claim: str, told: str, language: str) -> str | None:
     """What the passage says otherwise, in words: a name, a number in its place, a negation, a direction."""
-    exchanged = swapped(claim, told, language, plain)
+    exchanged = swapped(claim, told, language, is_dictionary_word)
     if exchanged:
         return f"names {exchanged[0]}, the source names {exchanged[1]}"
     claimed, held = figures_in(claim, language), figures_in(told, language)
@@ -144,7 +146,7 @@ def contradiction(claim: str, told: str, language: str) -> str | None:
         other = rival(figure, unmatched(held, claimed))
         if other and _same_thing(figure, other):
             return f"says {figure.shown}, the source says {other.shown}"
-    return _misplaced(claimed, held) or opposed(claim, told, language)
+    return _find_misplaced_number(claimed, held) or opposed(claim, told, language)
 
 
 def _same_thing(one: Figure, other: Figure) -> bool:
@@ -155,7 +157,7 @@ def _same_thing(one: Figure, other: Figure) -> bool:
     return alike and (bool(one.noun) or len(one.shown) == len(other.shown))
 
 
-def _misplaced(claimed: Sequence[Figure], held: Sequence[Figure]) -> str | None:
+def _find_misplaced_number(claimed: Sequence[Figure], held: Sequence[Figure]) -> str | None:
     """A number that the passage has, but of something else: `30 guests and 25 beds` told as 30 beds."""
     for figure in claimed:
         mine = [one for one in held if figure.noun and one.noun == figure.noun and not one.unit]
@@ -170,15 +172,15 @@ def _misplaced(claimed: Sequence[Figure], held: Sequence[Figure]) -> str | None:
     return None
 
 
-def unfounded(claim: str, told: str, chunk: RetrievedChunk, language: str) -> str | None:
+def find_unfounded(claim: str, told: str, chunk: RetrievedChunk, language: str) -> str | None:
     """What the claim has and the passage has nowhere near: a number, a name."""
-    whole = _whole(chunk)
+    whole = _chunk_text(chunk)
     for figure in unmatched(figures_in(claim, language), figures_in(told, language)):
         if figure.spelt and not figure.unit and not rival(figure, figures_in(told, language)):
             continue  # `the two telescopes`: counted, not told
         if unmatched([figure], _figures_beside(claim, figure, chunk, language)):
             return f"says {figure.shown}, which the source does not"
-    names, _ = strangers(claim, whole, language, plain)
+    names, _ = strangers(claim, whole, language, is_dictionary_word)
     return f"names {names[0]}, which the source does not" if names else None
 
 
@@ -186,7 +188,7 @@ def _figures_beside(claim: str, figure: Figure, chunk: RetrievedChunk, language:
     """The figures of other sentences of the passage that share words with the claim's own stretch, and of its headings."""
     at = claim.find(figure.shown)
     near = set(terms(claim[max(0, at - 60) : at + len(figure.shown) + 60], chunk.language))
-    spans, held = said(chunk.text, chunk.language)
+    spans, held = sentence_terms(chunk.text, chunk.language)
     least = max(2, len(near) // 3)
     beside = [
         chunk.text[start:end] for (start, end), words in zip(spans, held, strict=True) if len(near & words) >= least
@@ -199,14 +201,14 @@ def _figures_beside(claim: str, figure: Figure, chunk: RetrievedChunk, language:
 
 def align(claim: str, chunk: RetrievedChunk) -> Span:
     """The sentence of a chunk, or two in a row, that holds most of what the claim says."""
-    wanted = frozenset(content(claim, chunk.language)) or frozenset(terms(claim, chunk.language))
-    spans, held = said(chunk.text, chunk.language)
+    wanted = frozenset(content_terms(claim, chunk.language)) or frozenset(terms(claim, chunk.language))
+    spans, held = sentence_terms(chunk.text, chunk.language)
     best, best_rank = spans[0], (0.0, 0.0)
     for span, words in zip(spans, held, strict=True):
         rank = _rank(wanted, words)
         if rank > best_rank:
             best, best_rank = span, rank
-    least = best_rank[0] + SECOND
+    least = best_rank[0] + MIN_SECOND_SENTENCE_GAIN
     for n in range(len(spans) - 1):
         rank = _rank(wanted, held[n] | held[n + 1])
         if rank[0] > least and rank > best_rank:
@@ -221,22 +223,22 @@ def _rank(wanted: frozenset[str], words: frozenset[str]) -> tuple[float, float]:
 
 
 @lru_cache(maxsize=256)
-def said(text: str, language: str) -> tuple[tuple[Span, ...], tuple[frozenset[str], ...]]:
+def sentence_terms(text: str, language: str) -> tuple[tuple[Span, ...], tuple[frozenset[str], ...]]:
     """The sentences of a passage and the words of each; one passage is often cited several times."""
     spans = tuple(sentences(text)) or ((0, len(text)),)
     return spans, tuple(frozenset(terms(text[start:end], language)) for start, end in spans)
 
 
-def _shared(claim: str, told: str, whole: str, language: str) -> float:
+def _lexical_support(claim: str, told: str, whole: str, language: str) -> float:
     """The share of the claim's words that the passage has, whole or as parts, here or around."""
-    wanted = content(claim, language)
+    wanted = content_terms(claim, language)
     if not wanted:
         return 1.0 if figures_in(claim, language) else 0.0
-    here, around = _words(told, language), _words(whole, language)
-    return sum(_worth(word, here, around) for word in wanted) / len(wanted)
+    here, around = _cached_terms(told, language), _cached_terms(whole, language)
+    return sum(_word_weight(word, here, around) for word in wanted) / len(wanted)
 
 
-def content(claim: str, language: str) -> list[str]:
+def content_terms(claim: str, language: str) -> list[str]:
     """The words of a claim but for its numbers, which are compared as such."""
     words = dict.fromkeys(terms(claim, language))
     amounts = number_words(language).keys() | units(language).keys()
@@ -244,19 +246,21 @@ def content(claim: str, language: str) -> list[str]:
 
 
 @lru_cache(maxsize=256)
-def _words(text: str, language: str) -> frozenset[str]:
+def _cached_terms(text: str, language: str) -> frozenset[str]:
     return frozenset(terms(text, language))
 
 
-def _worth(word: str, here: frozenset[str], around: frozenset[str]) -> float:
+def _word_weight(word: str, here: frozenset[str], around: frozenset[str]) -> float:
     if word in here:
         return 1.0
-    if len(word) >= SHORTEST and any((word in other or (len(other) >= SHORTEST and other in word)) for other in here):
-        return PART
-    return CONTEXT if word in around else 0.0
+    if len(word) >= MIN_COMPOUND_PART_CHARS and any(
+        (word in other or (len(other) >= MIN_COMPOUND_PART_CHARS and other in word)) for other in here
+    ):
+        return PARTIAL_WORD_WEIGHT
+    return CONTEXT_WORD_WEIGHT if word in around else 0.0
 
 
-def _whole(chunk: RetrievedChunk) -> str:
+def _chunk_text(chunk: RetrievedChunk) -> str:
     return f"{_context(chunk)}\n{chunk.text}"
 
 
@@ -264,6 +268,6 @@ def _context(chunk: RetrievedChunk) -> str:
     return "\n".join([chunk.title, *chunk.heading_path, chunk.header])
 
 
-def plain(word: str, language: str) -> bool:
+def is_dictionary_word(word: str, language: str) -> bool:
     """Whether a dictionary knows a word."""
     return language in languages() and word in dictionary(language)

@@ -1,4 +1,4 @@
-"""How a model's window is shared out, and how many turns of a conversation it remembers."""
+"""The token budget of a prompt: shares of the context window, and turns of history."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,26 +7,26 @@ from functools import cache, lru_cache
 from pincite.models.facts import Tier
 from pincite.text.tokens import Tokenizer
 
-SYSTEM, HISTORY, SMALL_HISTORY, SOURCES, ANSWER = 0.125, 0.125, 0.10, 0.56, 0.19
-"""Shares of the window; models of up to 3B parameters get the smaller history. The question counts as a source."""
-THOUGHT = 3
-"""At most a third of the sources' share is given to what a model thinks before it answers."""
-MESSAGE = 4
-"""Tokens that go around every message."""
+SYSTEM_SHARE, HISTORY_SHARE, SMALL_MODEL_HISTORY_SHARE, SOURCES_SHARE, ANSWER_SHARE = 0.125, 0.125, 0.10, 0.56, 0.19
+"""Shares of the context window; models of up to 3B parameters get the smaller history. The question is a source."""
+THINKING_DIVISOR = 3
+"""Thinking may use the sources' share divided by this."""
+TOKENS_PER_MESSAGE = 4
+"""Tokens that every message costs beside its content."""
 
-TURNS: Mapping[Tier, int] = {"up_to_3b": 3, "3b_to_9b": 6, "9b_to_34b": 10, "over_34b": 15, "unknown": 6}
-"""Turns a model remembers, by its size."""
+MAX_TURNS: Mapping[Tier, int] = {"up_to_3b": 3, "3b_to_9b": 6, "9b_to_34b": 10, "over_34b": 15, "unknown": 6}
+"""Turns of a conversation in the prompt, by the size of the model."""
 
 
 @cache
 def tokenizer(name: str) -> Tokenizer:
-    """What prompts are counted with."""
+    """The tokenizer that prompts are counted with."""
     return Tokenizer(name)
 
 
 @lru_cache(maxsize=512)
-def counted(name: str, text: str) -> int:
-    """The tokens of a text that is met again with the next question, as the turns of a conversation are."""
+def count_tokens(name: str, text: str) -> int:
+    """The number of tokens of a text; cached, since the turns of a conversation recur with every question."""
     return tokenizer(name).count(text)
 
 
@@ -41,24 +41,24 @@ class Budget:
     thinking: int = 0
 
     @classmethod
-    def of(cls, window: int, tier: Tier, most_sources: int = 0, thinking: int = 0) -> "Budget":
-        """The shares of a window; `most_sources` lowers that of the sources, and what is thought with is taken from it."""
-        sources = int(window * SOURCES)
-        thought = min(thinking, sources // THOUGHT)
-        left = sources - thought
+    def of(cls, window: int, tier: Tier, max_sources: int = 0, thinking: int = 0) -> "Budget":
+        """The budget of a context window; thinking uses the sources' share, which `max_sources` limits."""
+        sources = int(window * SOURCES_SHARE)
+        thinking_tokens = min(thinking, sources // THINKING_DIVISOR)
+        left = sources - thinking_tokens
         return cls(
-            system=int(window * SYSTEM),
-            history=int(window * (SMALL_HISTORY if tier == "up_to_3b" else HISTORY)),
-            sources=min(left, most_sources) if most_sources else left,
-            answer=int(window * ANSWER),
-            thinking=thought,
+            system=int(window * SYSTEM_SHARE),
+            history=int(window * (SMALL_MODEL_HISTORY_SHARE if tier == "up_to_3b" else HISTORY_SHARE)),
+            sources=min(left, max_sources) if max_sources else left,
+            answer=int(window * ANSWER_SHARE),
+            thinking=thinking_tokens,
         )
 
-    def for_thinking(self, wished: int) -> int:
-        """Tokens that can be had to think with, of so many that are wished for."""
-        return min(wished, self.sources // THOUGHT)
+    def for_thinking(self, wanted: int) -> int:
+        """The tokens available for thinking, at most `wanted`."""
+        return min(wanted, self.sources // THINKING_DIVISOR)
 
     @property
     def prompt(self) -> int:
-        """Tokens of the whole prompt at most."""
+        """Maximum tokens of the whole prompt."""
         return self.system + self.history + self.sources

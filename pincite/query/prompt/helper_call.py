@@ -1,4 +1,4 @@
-"""A short call to the model beside the answer it writes: bounded in time and length, and told in the trace."""
+"""A short call of the model beside the answer itself, limited in time and length and recorded in the trace."""
 
 import asyncio
 import time
@@ -12,16 +12,16 @@ from pincite.core.run import Run
 from pincite.core.traces import llm_request_attributes, llm_response_attributes
 from pincite.errors import ProviderError
 from pincite.models.facts import facts_of
-from pincite.query.prompt.budget import MESSAGE, tokenizer
+from pincite.query.prompt.budget import TOKENS_PER_MESSAGE, tokenizer
 from pincite.query.prompt.templates import Prompts
 
-WARM = 0.7
-"""Temperature for models that must not decode greedily."""
+NON_GREEDY_TEMPERATURE = 0.7
+"""Temperature of helper calls for models that must not decode greedily."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How long a call may take, and how much of what comes is read."""
+    """Limits of a call: timeout, tokens to generate, characters that are read."""
 
     seconds: float
     tokens: int
@@ -31,18 +31,20 @@ class Bounds:
 def render_prompt(
     name: str, question: Question, fills: Mapping[str, str], bounds: Bounds, *, run: Run
 ) -> Prompt | None:
-    """One of the prompts, filled, as the only message; None where it does not fit into the model's window."""
+    """A prompt of one message from a template; None where it does not fit into the context window."""
     facts, count = facts_of(run.model_of(question)), tokenizer(run.settings.chunking.tokenizer).count
     shown = Prompts.of(run).get(name).fill(**fills)
-    tokens = count(shown) + MESSAGE
+    tokens = count(shown) + TOKENS_PER_MESSAGE
     if tokens > run.kit.llm.window - bounds.tokens:
         return None
-    sampling = Sampling(question.sampling.model, 0.0 if facts.greedy else WARM, max_tokens=bounds.tokens)
+    sampling = Sampling(
+        question.sampling.model, 0.0 if facts.greedy else NON_GREEDY_TEMPERATURE, max_tokens=bounds.tokens
+    )
     return Prompt(question.text, (Message("user", shown),), (), tokens, sampling)
 
 
 async def complete(prompt: Prompt, bounds: Bounds, *, run: Run) -> str:
-    """What the model says to a prompt; `ProviderError` where it takes too long."""
+    """The model's output for a prompt; `ProviderError` after the timeout."""
     llm, begun, first_ms = run.kit.llm, time.monotonic(), None
     text, last, usage = "", StreamPart(), None
     run.observe(**llm_request_attributes(run.provider_of(llm), prompt, llm.name))
@@ -57,7 +59,7 @@ async def complete(prompt: Prompt, bounds: Bounds, *, run: Run) -> str:
                 if len(text) > bounds.characters:
                     break
     except TimeoutError:
-        raise ProviderError(f"the model took longer than {bounds.seconds:g} s; it was done without") from None
+        raise ProviderError(f"the model took longer than {bounds.seconds:g} s; this step was left out") from None
     run.spend(usage)
     run.observe(**llm_response_attributes(Draft(text, last.model or llm.name, last.finish_reason, usage), first_ms))
     return text[: bounds.characters]

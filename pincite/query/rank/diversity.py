@@ -1,7 +1,7 @@
-"""Passages that say the same appear once: the best stands for all and names the others.
+"""Deduplication, and diversification by maximal marginal relevance (MMR).
 
-Two passages are the same where more than 95 % of their words are, counted with repeats, and what differs is neither a
-figure nor a name: two contracts that differ in the sum or the party are two contracts.
+Two passages are duplicates where more than 95 % of their words are the same, counted with repeats, and the other words
+are neither numbers nor names: two contracts that differ in the sum or the party are no duplicates.
 """
 
 import re
@@ -16,64 +16,67 @@ from pincite.core.query.plan import Plan
 from pincite.query.rank.relevance import chunk_terms
 from pincite.text.terms import words
 
-SAME = 0.95
-NEAR = 0.9
-"""Texts whose lengths differ by more are not compared."""
-LIKELY = 0.8
-"""Nor are those closely that share less of what stands between blanks."""
+MIN_DUPLICATE_SHARE = 0.95
+"""Share of common words above which two texts are duplicates."""
+MIN_LENGTH_RATIO = 0.9
+"""Texts with a lower ratio of lengths are not compared."""
+MIN_SHARED_TOKENS = 0.8
+"""Texts with a lower share of common tokens (split at white space) are not compared word by word."""
 
-SHORT = 100
-"""Characters of a text that is looked at closely straight away: a full stop is much of it."""
+SHORT_TEXT_CHARS = 100
+"""Texts of at most this many characters are always compared word by word: punctuation weighs much in their tokens."""
 
 _WORD = re.compile(r"[^\W_]+")
 
 
-def dedupe(hits: Sequence[Hit], wanted: int | None = None) -> list[Hit]:
-    """The hits without those that say what a better one says, in their order, as many as are wanted.
+def dedupe(hits: Sequence[Hit], limit: int | None = None) -> list[Hit]:
+    """The hits without duplicates of better ones, in their order, at most `limit`.
 
-    A section that is one passage says the same and is another result: only those of one level are compared.
+    Only hits of one level are compared: a section of one passage has the same text and is another result.
     """
     kept: list[Hit] = []
     texts: list[_Text] = []
     for hit in hits:
-        if len(kept) == wanted:
+        if len(kept) == limit:
             break
         text = _Text(hit.chunk.text)
         same_level = (n for n, other in enumerate(kept) if other.chunk.level == hit.chunk.level)
-        twin = next((n for n in same_level if text.says_what(texts[n])), None)
-        if twin is None:
+        duplicate = next((n for n in same_level if text.is_duplicate_of(texts[n])), None)
+        if duplicate is None:
             kept.append(hit)
             texts.append(text)
         else:
-            kept[twin] = replace(kept[twin], also_in=(*kept[twin].also_in, hit.chunk))
+            kept[duplicate] = replace(kept[duplicate], also_in=(*kept[duplicate].also_in, hit.chunk))
     return kept
 
 
 class _Text:
-    """A text, and its parts between blanks where another one is as long: most are never looked at."""
+    """A text, with its tokens computed only where another text has a similar length."""
 
     def __init__(self, text: str) -> None:
         self.text = text
 
     @cached_property
-    def parts(self) -> frozenset[str]:
+    def tokens(self) -> frozenset[str]:
         return frozenset(self.text.lower().split())
 
-    def says_what(self, other: "_Text") -> bool:
-        """Whether two texts are the same; the cheap questions come first."""
-        short, long = sorted((len(self.text), len(other.text)))
-        if self.text == other.text or short < NEAR * long:
+    def is_duplicate_of(self, other: "_Text") -> bool:
+        """Whether two texts are duplicates; the cheap checks come first."""
+        shorter, longer = sorted((len(self.text), len(other.text)))
+        if self.text == other.text or shorter < MIN_LENGTH_RATIO * longer:
             return self.text == other.text
-        few, many = sorted((len(self.parts), len(other.parts)))
-        if long > SHORT and (few < LIKELY * many or len(self.parts & other.parts) < LIKELY * many):
+        fewer, more = sorted((len(self.tokens), len(other.tokens)))
+        if longer > SHORT_TEXT_CHARS and (
+            fewer < MIN_SHARED_TOKENS * more or len(self.tokens & other.tokens) < MIN_SHARED_TOKENS * more
+        ):
             return False
-        return _same(self.text, other.text)
+        return _has_same_words(self.text, other.text)
 
 
-def _same(one: str, other: str) -> bool:
+def _has_same_words(one: str, other: str) -> bool:
     mine, theirs = Counter(words(one)), Counter(words(other))
     shared = (mine & theirs).total()
-    if shared <= SAME * max(mine.total(), theirs.total()):
+    if shared <= MIN_DUPLICATE_SHARE * max(mine.total(), theirs.total()):
         return mine == theirs
     differing = {*(mine - theirs), *(theirs - mine)}
     return not any(map(_is_figure, differing)) and not differing & (_names(one) | _names(other))
@@ -84,45 +87,47 @@ def _is_figure(word: str) -> bool:
 
 
 def _names(text: str) -> set[str]:
-    """Words with a capital, in lower case; the first of a sentence among them, since nothing tells them apart."""
+    """The capitalised words in lower case, including the first words of sentences."""
     return {word.lower() for word in _WORD.findall(text) if word[0].isupper()}
 
 
-MOST = 100
-"""So many are chosen one after the other; the rest follow by what they are worth beside these."""
-SAME_DOCUMENT = 0.5
-"""Two passages of one document are at least so alike."""
+MAX_MMR_STEPS = 100
+"""Hits that MMR selects one by one; the rest are ordered by their value after these."""
+SAME_DOCUMENT_SIMILARITY = 0.5
+"""Minimum similarity of two passages of one document."""
 
 
 def diversifies(plan: Plan, rag: Rag) -> bool:
-    """Whether passages are spread: where the settings say so, and, unless they forbid it, where that serves the question."""
+    """Whether MMR is applied: where `rag.mmr` is on, or auto and the kind of question benefits from it."""
     return rag.mmr == "on" or (rag.mmr == "auto" and plan.analysis.hints.mmr)
 
 
-def mmr(hits: Sequence[Hit], weight: float, wanted: int) -> list[Hit]:
-    """The hits in the order in which each adds most; the score becomes what it was worth when it was chosen.
+def mmr(hits: Sequence[Hit], weight: float, limit: int) -> list[Hit]:
+    """The hits in MMR order, at most `limit`; the score of each becomes its MMR value when it was selected.
 
-    That never rises from one to the next, so the order can be worked out again from the scores.
+    These values never rise from one hit to the next, so the scores alone give the order again.
     """
     if len(hits) < 2:
         return list(hits)
     scores = [hit.score for hit in hits]
     scale = Scale(weight, min(scores), (max(scores) - min(scores)) or 1.0)
-    held = [chunk_terms(hit.chunk) for hit in hits]
-    likeness, left, chosen = [0.0] * len(hits), list(range(len(hits))), list[Hit]()
+    terms_of = [chunk_terms(hit.chunk) for hit in hits]
+    similarity, remaining, selected = [0.0] * len(hits), list(range(len(hits))), list[Hit]()
 
-    def worth(n: int) -> float:
-        return scale.share(scores[n]) - (1 - weight) * likeness[n]
+    def mmr_value(n: int) -> float:
+        return scale.share(scores[n]) - (1 - weight) * similarity[n]
 
-    def spread(n: int) -> Hit:
-        adjustment = Adjustment("mmr", likeness[n], scores[n], worth(n), scale)
-        return replace(hits[n], score=worth(n), adjustments=(*hits[n].adjustments, adjustment))
+    def adjusted(n: int) -> Hit:
+        adjustment = Adjustment("mmr", similarity[n], scores[n], mmr_value(n), scale)
+        return replace(hits[n], score=mmr_value(n), adjustments=(*hits[n].adjustments, adjustment))
 
-    while left and len(chosen) < min(wanted, MOST):
-        best = max(left, key=worth)
-        chosen.append(spread(best))
-        left.remove(best)
-        for n in left:
-            same = SAME_DOCUMENT if hits[n].chunk.document_id == hits[best].chunk.document_id else 0.0
-            likeness[n] = max(likeness[n], same, len(held[n] & held[best]) / len(held[n] | held[best] or {""}))
-    return chosen + [spread(n) for n in sorted(left, key=worth, reverse=True)[: wanted - len(chosen)]]
+    while remaining and len(selected) < min(limit, MAX_MMR_STEPS):
+        best = max(remaining, key=mmr_value)
+        selected.append(adjusted(best))
+        remaining.remove(best)
+        for n in remaining:
+            same = SAME_DOCUMENT_SIMILARITY if hits[n].chunk.document_id == hits[best].chunk.document_id else 0.0
+            similarity[n] = max(
+                similarity[n], same, len(terms_of[n] & terms_of[best]) / len(terms_of[n] | terms_of[best] or {""})
+            )
+    return selected + [adjusted(n) for n in sorted(remaining, key=mmr_value, reverse=True)[: limit - len(selected)]]

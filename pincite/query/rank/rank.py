@@ -1,4 +1,4 @@
-"""The final order of a search."""
+"""The final order of the hits: reranking, penalties, deduplication, MMR, cap per owner."""
 
 import asyncio
 from collections import Counter
@@ -15,33 +15,34 @@ from pincite.models.calibration import LEXICAL_ONLY, Calibration, known_calibrat
 from pincite.query.rank.diversity import dedupe, diversifies, mmr
 from pincite.query.rank.relevance import has_cosines, relevance
 
-HIGHEST = 1e12
-"""No reranker means a higher score; what it does mean cannot be told."""
-FEW = 30
-"""So many hits are judged at once; more would keep other requests waiting."""
+MAX_RERANK_SCORE = 1e12
+"""A reranker score of a higher absolute value is invalid."""
+MAX_INLINE_HITS = 30
+"""Up to this many hits are ranked on the event loop; more would delay other requests and go to a thread."""
 
 
 async def ranking(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
     """Put the hits into their final order: penalties, deduplication, MMR, and the cut to `top_k`."""
-    ordered = penalised(list(hits), run.settings.rag.penalties)
+    ordered = apply_penalties(list(hits), run.settings.rag.penalties)
     embedded = has_cosines(run)
     if plan.question.min_score is not None and embedded:
         ordered = [hit for hit in ordered if hit.similarity >= plan.question.min_score]
     elif plan.question.min_score is not None:
         run.degrade("ranking", "min_score was not applied: without the embedder there is no similarity")
     calibration = await _calibration(run) if embedded else LEXICAL_ONLY
-    at_hand = len(ordered) <= FEW  # changing threads takes longer than so little
+    inline = len(ordered) <= MAX_INLINE_HITS  # a change of threads would take longer
     ordered = cap_per_owner(ordered, run.settings.rag.max_per_owner, run.caller.person)
-    choose = partial(_chosen, plan, ordered, run.settings.rag, calibration)
-    chosen = choose() if at_hand else await asyncio.to_thread(choose)
+    select = partial(_select, plan, ordered, run.settings.rag, calibration)
+    selected = select() if inline else await asyncio.to_thread(select)
     run.observe(
-        found=len(chosen), repeated=sum(len(hit.also_in) for hit in chosen),
-        hits=[[hit.chunk.id, round(hit.score, 6)] for hit in chosen],
-    )  # fmt: skip
-    return chosen
+        found=len(selected),
+        repeated=sum(len(hit.also_in) for hit in selected),
+        hits=[[hit.chunk.id, round(hit.score, 6)] for hit in selected],
+    )
+    return selected
 
 
-def _chosen(plan: Plan, hits: Sequence[Hit], rag: Rag, calibration: Calibration) -> list[Hit]:
+def _select(plan: Plan, hits: Sequence[Hit], rag: Rag, calibration: Calibration) -> list[Hit]:
     spread = diversifies(plan, rag)
     kept = dedupe(hits, None if spread else plan.top_k) if rag.drop_duplicates else list(hits)
     if spread:
@@ -52,19 +53,19 @@ def _chosen(plan: Plan, hits: Sequence[Hit], rag: Rag, calibration: Calibration)
     ]
 
 
-def cap_per_owner(hits: Sequence[Hit], most: int, asker: str) -> list[Hit]:
-    """The hits without what any one other person has beyond so many: nobody else fills an answer alone."""
+def cap_per_owner(hits: Sequence[Hit], limit: int, caller: str) -> list[Hit]:
+    """The hits with at most `limit` of each owner other than the caller; 0 is no limit."""
     seen: Counter[str] = Counter()
     kept = list[Hit]()
     for hit in hits:
         seen[hit.chunk.owner] += 1
-        if not most or hit.chunk.owner == asker or seen[hit.chunk.owner] <= most:
+        if not limit or hit.chunk.owner == caller or seen[hit.chunk.owner] <= limit:
             kept.append(hit)
     return kept
 
 
 async def _calibration(run: Run) -> Calibration:
-    """The embedder's calibration, learned on first use; without the embedder, relevance goes by words."""
+    """The calibration of the embedder, learned on first use; without the embedder, the one for words alone."""
     try:
         return known_calibration(run.kit.embedder) or await learn_calibration(run.kit.embedder)
     except Unavailable as error:
@@ -83,40 +84,40 @@ async def reranking(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
     Hits that the reranker did not see get the lowest score that it gave.
     """
     assert run.kit.reranker is not None
-    most = run.settings.rag.rerank_top if plan.rerank_top is None else plan.rerank_top
-    top, rest = hits[:most], hits[most:]
+    rerank_top = run.settings.rag.rerank_top if plan.rerank_top is None else plan.rerank_top
+    top, rest = hits[:rerank_top], hits[rerank_top:]
     run.observe(reranker=run.settings.rag.reranker, passages=len(top))
-    scores = _finite(await run.kit.reranker.score(plan.text, [hit.chunk.text for hit in top]), len(top))
+    scores = _checked_scores(await run.kit.reranker.score(plan.text, [hit.chunk.text for hit in top]), len(top))
     rescored = [replace(hit, score=score, rerank_score=score) for hit, score in zip(top, scores, strict=True)]
     return sorted(rescored, key=lambda hit: -hit.score) + [
         replace(hit, score=min(scores), rerank_score=min(scores)) for hit in rest
     ]
 
 
-def _finite(scores: Sequence[float], count: int) -> list[float]:
-    """The scores, if there is a number for each passage: an order by anything else would be wrong in silence."""
+def _checked_scores(scores: Sequence[float], count: int) -> list[float]:
+    """The scores as numbers; `ProviderError` where one is missing or no finite number."""
     try:
         numbers = [float(score) for score in scores]
     except (TypeError, ValueError, OverflowError):
         numbers = []
-    if len(numbers) != count or not all(abs(number) <= HIGHEST for number in numbers):  # NaN is not
+    if len(numbers) != count or not all(abs(number) <= MAX_RERANK_SCORE for number in numbers):  # False for NaN
         raise ProviderError(f"the reranker did not give a number for each of {count} passages")
     return numbers
 
 
-NEVER_SHOWN = "hypothetical_question"
-"""Questions made up beforehand help to find a passage and are none themselves."""
+HIDDEN_CONTENT_TYPE = "hypothetical_question"
+"""Generated questions help to find a passage and are never results themselves."""
 
 
-def penalised(hits: Sequence[Hit], penalties: Penalties) -> list[Hit]:
-    """The hits that may be shown, in the order of what the penalties on their kinds leave of their scores."""
-    shown = [hit for hit in hits if hit.chunk.content_type != NEVER_SHOWN]
-    moved = [_penalised(hit, getattr(penalties, hit.chunk.content_type, 0.0)) for hit in shown]
-    return sorted(moved, key=lambda hit: -hit.score) if any(hit.adjustments for hit in moved) else shown
+def apply_penalties(hits: Sequence[Hit], penalties: Penalties) -> list[Hit]:
+    """The visible hits, their scores lowered by the penalties on their content types, in their new order."""
+    visible = [hit for hit in hits if hit.chunk.content_type != HIDDEN_CONTENT_TYPE]
+    penalised = [_apply_penalty(hit, getattr(penalties, hit.chunk.content_type, 0.0)) for hit in visible]
+    return sorted(penalised, key=lambda hit: -hit.score) if any(hit.adjustments for hit in penalised) else visible
 
 
-def _penalised(hit: Hit, amount: float) -> Hit:
+def _apply_penalty(hit: Hit, amount: float) -> Hit:
     if not amount:
         return hit
-    score = hit.score - amount * abs(hit.score)  # a reranker's score may be below zero, where a share of it is a gain
+    score = hit.score - amount * abs(hit.score)  # a reranker score may be negative
     return replace(hit, score=score, adjustments=(*hit.adjustments, Adjustment("penalty", amount, hit.score, score)))

@@ -9,45 +9,45 @@ from pincite.core.run import Run
 from pincite.models.calibration import Calibration
 from pincite.text.terms import query_terms, terms
 
-REMEMBERED = 10_000
-"""Characters of a passage whose words are kept for a while; whole documents may be hits as well."""
+MAX_CACHED_CHARS = 10_000
+"""The terms of texts up to this many characters are cached; whole documents may be hits as well."""
 
 
 def has_cosines(run: Run) -> bool:
-    """Whether every hit has a cosine: the question was embedded, and by the model of all documents."""
+    """Whether every hit has a cosine: the question was embedded, and all documents by the same model."""
     return not any(note.stage in ("query_embedding", "vectors") for note in run.degraded)
 
 
 def chunk_terms(chunk: RetrievedChunk) -> frozenset[str]:
-    """The words a passage can answer with: its own and those of the title and headings above it."""
+    """The terms of a passage, its title and its headings."""
     text = f"{chunk.title} {' '.join(chunk.heading_path)} {chunk.header} {chunk.text}"
-    return _remembered(text, chunk.language) if len(text) <= REMEMBERED else _terms(text, chunk.language)
+    return _cached_terms(text, chunk.language) if len(text) <= MAX_CACHED_CHARS else _terms(text, chunk.language)
 
 
 def _terms(text: str, language: str) -> frozenset[str]:
     return frozenset(terms(text, language))
 
 
-_remembered = lru_cache(maxsize=256)(_terms)
-"""The same passage is judged by several stages, and asked for again."""
+_cached_terms = lru_cache(maxsize=256)(_terms)
+"""Cached, since several stages and later questions use the same passage."""
 
 
 def relevance(queries: Sequence[str], chunk: RetrievedChunk, cosine: float, calibration: Calibration) -> float:
-    """From the cosine and from how many of the question's words the passage holds, as far as each can be trusted."""
+    """The relevance of a passage, by its cosine and its coverage of the best-covered query, as calibrated."""
     held = chunk_terms(chunk)
     covered = max(coverage(query, held, chunk.language) for query in queries)
     return _logistic(calibration.bias + calibration.cosine * cosine + calibration.coverage * covered)
 
 
 def coverage(query: str, held: frozenset[str], language: str) -> float:
-    """The share of the query's words that are among those held."""
-    wanted = _wanted(query, language)
+    """The share of the query's terms that are among the terms `held`."""
+    wanted = _query_terms(query, language)
     return len(wanted & held) / len(wanted) if wanted else 0.0
 
 
 @lru_cache(maxsize=64)
-def _wanted(query: str, language: str) -> frozenset[str]:
-    """The same for every passage of a language."""
+def _query_terms(query: str, language: str) -> frozenset[str]:
+    """The terms of a query; cached, since they are the same for every passage of a language."""
     return frozenset(query_terms(query, [language]))
 
 

@@ -1,4 +1,4 @@
-"""Passages that were opened rather than found become hits: as near to the question as they are."""
+"""Score passages that a tool opened by reading, not by searching."""
 
 from collections.abc import Sequence
 
@@ -11,15 +11,15 @@ from pincite.query.rank.relevance import has_cosines, relevance
 
 
 async def passage_scoring(run: Run, plan: Plan, passages: Sequence[RetrievedChunk]) -> list[Hit]:
-    """The passages in their order, each with its cosine and its relevance to the question; without vectors, by words."""
+    """The passages as hits in their order, with cosine and relevance; without vectors, relevance by words alone."""
     cosines = await _cosines(run, plan, passages)
     calibration = (known_calibration(run.kit.embedder) if cosines and has_cosines(run) else None) or LEXICAL_ONLY
-    weighed = []
+    hits = []
     for chunk in passages:
         cosine = cosines.get(chunk.key, 0.0)
-        near = relevance(plan.queries, chunk, cosine, calibration)
-        weighed.append(Hit(chunk, near, cosine, near, near))
-    return weighed
+        score = relevance(plan.queries, chunk, cosine, calibration)
+        hits.append(Hit(chunk, score, cosine, score, score))
+    return hits
 
 
 async def _cosines(run: Run, plan: Plan, passages: Sequence[RetrievedChunk]) -> dict[int, float]:

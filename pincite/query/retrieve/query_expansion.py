@@ -14,16 +14,16 @@ from pincite.core.run import Run
 from pincite.errors import ProviderError
 from pincite.query.prompt.helper_call import Bounds, complete, render_prompt
 from pincite.query.understand.decompose import parts_of
-from pincite.query.understand.understand import searching
+from pincite.query.understand.understand import with_searches
 from pincite.text import lang
 
-VARIATIONS = 3
-ABSTRACT = 5
+MAX_VARIATIONS = 3
+MIN_CONCRETE_WORDS = 5
 """A question of fewer words that names nothing is abstract: a supposed answer finds more than it does itself."""
-LINE = Bounds(seconds=20.0, tokens=80, characters=400)
-LINES = Bounds(seconds=20.0, tokens=200, characters=1200)
-PASSAGE = Bounds(seconds=20.0, tokens=200, characters=1500)
-LONGEST_LINE = 300
+STEP_BACK_BOUNDS = Bounds(seconds=20.0, tokens=80, characters=400)
+VARIATIONS_BOUNDS = Bounds(seconds=20.0, tokens=200, characters=1200)
+HYDE_BOUNDS = Bounds(seconds=20.0, tokens=200, characters=1500)
+MAX_QUERY_CHARS = 300
 
 _LEAD = r"^\W*(?:\d{1,2}\s*[.):]|[-*•–]|%s\s*\d*\s*:)\s*"
 _TALK = r"%s|</?think|\[source"
@@ -38,16 +38,16 @@ def _is_talk(text: str) -> bool:
     return bool(lang.regex("model_output.query_talk", template=_TALK, flags=re.IGNORECASE).search(text))
 
 
-Call = Callable[[Run, Plan], Awaitable[Sequence[str]]]
+ExpansionCall = Callable[[Run, Plan], Awaitable[Sequence[str]]]
 """A stage in which the model writes further queries."""
 
 
 def expands(plan: Plan, rag: Rag) -> bool:
     """Whether there may be further queries."""
-    return _room(plan, rag) > 0 and (plan.strategy == "fusion" or bool(model_calls(plan, rag)))
+    return _queries_left(plan, rag) > 0 and (plan.strategy == "fusion" or bool(model_calls(plan, rag)))
 
 
-def model_calls(plan: Plan, rag: Rag) -> list[Call]:
+def model_calls(plan: Plan, rag: Rag) -> list[ExpansionCall]:
     """The stages in which the model is asked for further queries."""
     fusion = plan.strategy == "fusion"
     by_meaning = plan.strategy != "lexical_only" and _is_abstract(plan)
@@ -59,33 +59,33 @@ def model_calls(plan: Plan, rag: Rag) -> list[Call]:
     return [call for call, is_enabled in enabled.items() if is_enabled]
 
 
-def with_queries(run: Run, plan: Plan, calls: Sequence[Call], written: Sequence[Sequence[str]]) -> Plan:
+def with_queries(run: Run, plan: Plan, calls: Sequence[ExpansionCall], written: Sequence[Sequence[str]]) -> Plan:
     """The plan with the parts of the question and the queries that the model wrote, up to `rag.max_queries` in all."""
     parts = parts_of(plan.text, plan.analysis)[: 2 if calls else None] if plan.strategy == "fusion" else ()
     hypothetical = [text for call, texts in zip(calls, written, strict=True) for text in texts if call is hyde]
-    new = _new((*parts, *(text for texts in written for text in texts)), plan.searched)
-    extra = tuple(new)[: _room(plan, run.settings.rag)]
+    new = _new_queries((*parts, *(text for texts in written for text in texts)), plan.searched)
+    extra = tuple(new)[: _queries_left(plan, run.settings.rag)]
     run.observe(parts=len(parts), by_model=sum(map(len, written)), searched=len(plan.searched) + len(extra))
-    return searching(replace(plan, extra=extra), by_meaning=hypothetical) if extra else plan
+    return with_searches(replace(plan, extra=extra), by_meaning=hypothetical) if extra else plan
 
 
-def _room(plan: Plan, rag: Rag) -> int:
+def _queries_left(plan: Plan, rag: Rag) -> int:
     return rag.max_queries - len(plan.searched)
 
 
 async def query_variations(run: Run, plan: Plan) -> Sequence[str]:
     """The question in other words, by the model."""
-    return list(lines(await _ask(run, plan, "expand/variations", LINES)))[:VARIATIONS]
+    return list(clean_lines(await _ask(run, plan, "expand/variations", VARIATIONS_BOUNDS)))[:MAX_VARIATIONS]
 
 
 async def step_back(run: Run, plan: Plan) -> Sequence[str]:
     """The more general question, by the model."""
-    return list(lines(await _ask(run, plan, "expand/step-back", LINE)))[:1]
+    return list(clean_lines(await _ask(run, plan, "expand/step-back", STEP_BACK_BOUNDS)))[:1]
 
 
 async def hyde(run: Run, plan: Plan) -> Sequence[str]:
     """What a passage that answers the question might say, by the model."""
-    passage = " ".join((await _ask(run, plan, "expand/hyde", PASSAGE)).split())
+    passage = " ".join((await _ask(run, plan, "expand/hyde", HYDE_BOUNDS)).split())
     return [] if _is_talk(passage) or not passage else [_without_label(passage)]
 
 
@@ -96,26 +96,26 @@ async def _ask(run: Run, plan: Plan, name: str, bounds: Bounds) -> str:
     return await complete(prompt, bounds, run=run)
 
 
-def lines(text: str) -> Iterator[str]:
+def clean_lines(text: str) -> Iterator[str]:
     """What a model wrote as lines that can be searched for: without numbers, bullets, quotes and talk."""
     for line in text.splitlines():
         bare = " ".join(_without_label(line).split()).strip("\"'„“”«»`* ")
-        if 2 < len(bare) <= LONGEST_LINE and not _is_talk(bare) and any(map(str.isalnum, bare)):
+        if 2 < len(bare) <= MAX_QUERY_CHARS and not _is_talk(bare) and any(map(str.isalnum, bare)):
             yield bare
 
 
-def _new(texts: Sequence[str], known: Sequence[str]) -> Iterator[str]:
+def _new_queries(texts: Sequence[str], known: Sequence[str]) -> Iterator[str]:
     """Each text once, and none that is searched for anyway."""
-    seen = {_folded(text) for text in known}
+    seen = {_normalise(text) for text in known}
     for text in texts:
-        if _folded(text) not in seen:
-            seen.add(_folded(text))
+        if _normalise(text) not in seen:
+            seen.add(_normalise(text))
             yield text
 
 
-def _folded(text: str) -> str:
+def _normalise(text: str) -> str:
     return re.sub(r"\W+", " ", text).strip().casefold()
 
 
 def _is_abstract(plan: Plan) -> bool:
-    return len(plan.text.split()) < ABSTRACT and not plan.analysis.entities
+    return len(plan.text.split()) < MIN_CONCRETE_WORDS and not plan.analysis.entities

@@ -1,4 +1,4 @@
-"""Every search of the plan at once, then one ranking: hits with the scores that led to them."""
+"""Run the searches of the plan concurrently and fuse their rankings into hits with their scores."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -10,50 +10,52 @@ from pincite.core.run import Run
 from pincite.core.traces import span
 from pincite.errors import Unavailable
 from pincite.query.retrieve.fusion import Fusion, Ranking
-from pincite.query.retrieve.title_links import ASKED, gained, mentions
+from pincite.query.retrieve.title_links import QUESTION_MENTION_SCORE, boost_named_documents, mentioned_names
 
-FOREIGN = "vectors"
-"""The stage that is degraded where documents cannot be compared with the question by meaning."""
-ROUNDS = 3
-"""A document replaced between searching and reading back makes the search start again, this often at most."""
+FOREIGN_VECTORS_STAGE = "vectors"
+"""Name in `degraded` for documents embedded by another model: they cannot be compared with the question's vector."""
+MAX_ATTEMPTS = 3
+"""Attempts of a search; it starts again where a document was replaced between search and fetch."""
 
 
 async def retrieval(run: Run, plan: Plan) -> list[Hit]:
-    """Run every search at once, fuse what they found and read the best back from one snapshot."""
+    """Run every search concurrently, fuse the rankings and fetch the best chunks from one snapshot."""
     vectors: Mapping[int, Vector] = {}
-    for _ in range(ROUNDS):
+    for _ in range(MAX_ATTEMPTS):
         vectors, rankings = await _search(run, plan, vectors)
         fusion = Fusion(
             rankings, plan.question.alpha, run.settings.rag, many=plan.many, depth=max(plan.top_k, plan.reads)
         )
-        best = sorted(fusion.scores, key=lambda key: (-fusion.scores[key], key))[: _wanted(run, plan)]
+        best = sorted(fusion.scores, key=lambda key: (-fusion.scores[key], key))[: _fetch_limit(run, plan)]
         with span("passage_fetch", passages=len(best)):
             fetched = await run.kit.index.fetch(
-                best, _judging(plan, vectors), scope=run.scope, filters=plan.question.filters
+                best, _scoring_vectors(plan, vectors), scope=run.scope, filters=plan.question.filters
             )
         if len(fetched.chunks) == len(best):
             break
     if vectors and fetched.strangers:
         foreign = f"{fetched.strangers} document{'s' if fetched.strangers > 1 else ''}"
         run.degrade(
-            FOREIGN,
-            f"what another model embedded ({foreign}) was searched by words alone; renew them: pincite reindex --stale",
+            FOREIGN_VECTORS_STAGE,
+            f"{foreign} embedded by another model: searched by words alone; renew with: pincite reindex --stale",
         )
     hits = [_hit(fusion, chunk, fetched) for key in best if (chunk := fetched.chunks.get(key))]
-    return await _follow(run, plan, vectors[0], fusion, hits) if _follows(run, plan, vectors) else hits
+    return await _follow_titles(run, plan, vectors[0], fusion, hits) if _follows_titles(run, plan, vectors) else hits
 
 
-def _follows(run: Run, plan: Plan, vectors: Mapping[int, Vector]) -> bool:
-    """Whether names are followed: where one question is searched by all there is, be it by several texts."""
+def _follows_titles(run: Run, plan: Plan, vectors: Mapping[int, Vector]) -> bool:
+    """Whether title links are followed: one question, searched by both engines."""
     both = len({search.via for search in plan.searches}) > 1
     one = set(vectors) == {0} or (bool(plan.extra and vectors) and len(plan.queries) == 1)
     return run.settings.rag.follow_titles > 0 and both and one
 
 
-async def _follow(run: Run, plan: Plan, vector: Vector, fusion: Fusion, hits: Sequence[Hit]) -> list[Hit]:
-    """The hits in their new order, after the best passage of each document that was named has gained by it."""
+async def _follow_titles(run: Run, plan: Plan, vector: Vector, fusion: Fusion, hits: Sequence[Hit]) -> list[Hit]:
+    """The hits in a new order: the best passage of each document whose title is mentioned gets a higher score."""
     index, rag, filters = run.kit.index, run.settings.rag, plan.question.filters
-    mentioned = mentions(plan.text, hits, ASKED * hits[0].score if plan.many and hits else ASKED)
+    mentioned = mentioned_names(
+        plan.text, hits, QUESTION_MENTION_SCORE * hits[0].score if plan.many and hits else QUESTION_MENTION_SCORE
+    )
     with span("title_search", names=len(mentioned.names)) as it:
         titled = await index.documents_named(mentioned.names, vector, scope=run.scope, filters=filters)
         it.attributes["found"] = len(titled)
@@ -65,12 +67,12 @@ async def _follow(run: Run, plan: Plan, vector: Vector, fusion: Fusion, hits: Se
         fetched = await index.fetch(new, [vector], scope=run.scope, filters=filters) if new else Fetched({}, {})
     named = {one.document_id: mentioned.naming(one.name) for one in titled}
     known.update((key, _hit(fusion, chunk, fetched, cosines[key])) for key, chunk in fetched.chunks.items())
-    moved = {hit.chunk.key: hit for hit in (*hits, *gained(known.values(), named, rag.follow_titles))}
+    moved = {hit.chunk.key: hit for hit in (*hits, *boost_named_documents(known.values(), named, rag.follow_titles))}
     return sorted(moved.values(), key=lambda hit: (-hit.score, hit.chunk.key))
 
 
 def _hit(fusion: Fusion, chunk: RetrievedChunk, fetched: Fetched, cosine: float | None = None) -> Hit:
-    """A chunk with its scores; one that no ranking met is judged by its cosine, or, among several texts, has no place."""
+    """A chunk with its scores; a chunk in no ranking is scored by its cosine, or 0 where several queries are fused."""
     if cosine is not None and fusion.joined:
         return Hit(chunk, 0.0, fetched.similarities.get(chunk.key, 0.0), 0.0, 0.0)
     placings = fusion.placings(chunk.key, cosine)
@@ -79,13 +81,13 @@ def _hit(fusion: Fusion, chunk: RetrievedChunk, fetched: Fetched, cosine: float 
     return Hit(chunk, score or 0.0, similarity, 0.0, score or 0.0, placings)
 
 
-def _judging(plan: Plan, vectors: Mapping[int, Vector]) -> list[Vector]:
-    """The vectors of what passages are judged by: what was asked beside a guess only helps to find them."""
+def _scoring_vectors(plan: Plan, vectors: Mapping[int, Vector]) -> list[Vector]:
+    """The vectors that similarities are computed with; those of further queries only help to find passages."""
     return [vector for number, vector in vectors.items() if number < len(plan.queries)]
 
 
-def _wanted(run: Run, plan: Plan) -> int:
-    """How many to read back: enough for what is dropped or moved up later, and no more."""
+def _fetch_limit(run: Run, plan: Plan) -> int:
+    """The number of chunks to fetch: enough for those that later stages drop or move up."""
     if plan.question.min_score is not None:
         return plan.candidates
     rerank_top = run.settings.rag.rerank_top if plan.rerank_top is None else plan.rerank_top
@@ -93,7 +95,7 @@ def _wanted(run: Run, plan: Plan) -> int:
 
 
 async def _search(run: Run, plan: Plan, vectors: Mapping[int, Vector]) -> tuple[Mapping[int, Vector], list[Ranking]]:
-    """Words are looked up while the question is still being embedded."""
+    """Run the lexical searches while the queries are being embedded, then the dense searches."""
     lexical = [
         asyncio.ensure_future(_lexical(run, plan, search)) for search in plan.searches if search.via == "lexical"
     ]
@@ -105,13 +107,13 @@ async def _search(run: Run, plan: Plan, vectors: Mapping[int, Vector]) -> tuple[
     finally:
         for task in lexical:
             task.cancel()
-    if not words and not any(ranking.matches for ranking in dense):  # dense was all there was, and brought nothing
+    if not words and not any(ranking.matches for ranking in dense):  # no lexical search was planned
         words = [await _lexical(run, plan, Search(text, "lexical", n)) for n, text in enumerate(plan.searched)]
     return vectors, [*dense, *words]
 
 
 async def _embed(run: Run, plan: Plan) -> Mapping[int, Vector]:
-    """The queries' vectors by number; none where the embedder is down, and then the answer says so."""
+    """The vectors of the queries by number; empty where the embedder is down, which is reported as a degradation."""
     try:
         return dict(enumerate(await run.embed(plan.searched)))
     except Unavailable as error:

@@ -13,14 +13,14 @@ from functools import lru_cache
 from pincite.core.query.hits import Hit, Scale, ScoreContribution
 from pincite.text import lang
 
-NAMING = 3
+NAMING_PASSAGES = 3
 """So many of the best passages are read for names."""
-ASKED = 0.5
+QUESTION_MENTION_SCORE = 0.5
 """A title named by the question counts as if a passage of this score had named it."""
 
-_WORDS = 6
-_SHORTEST = 4
-_GAP = 3
+_MAX_NAME_WORDS = 6
+_MIN_NAME_CHARS = 4
+_MAX_GAP_CHARS = 3
 """Characters between two words of one name at most."""
 
 _WORD = re.compile(r"[^\W_]+")
@@ -28,7 +28,7 @@ _BRACKETS = re.compile(r"\s*\([^()]*\)\s*$")
 
 
 @dataclass(frozen=True, slots=True)
-class Naming:
+class TitleMention:
     """Who named a document: the passage at that rank and its score; rank None is the question."""
 
     rank: int | None
@@ -36,33 +36,35 @@ class Naming:
 
 
 @dataclass(frozen=True, slots=True)
-class Mentions:
+class MentionedNames:
     """What a question and the best passages mention that may be a title."""
 
     asked: frozenset[str]
     read: tuple[tuple[float, frozenset[str]], ...]
     """Of each passage, best first: its score, and its names but for what it is called itself."""
-    asking: float = ASKED
+    asking: float = QUESTION_MENTION_SCORE
 
     @property
     def names(self) -> list[str]:
         """All of them, each once."""
         return sorted(self.asked.union(*(names for _, names in self.read)))
 
-    def naming(self, name: str) -> Naming:
+    def naming(self, name: str) -> TitleMention:
         """The best that mentions a name."""
-        who = [Naming(rank, score) for rank, (score, names) in enumerate(self.read, start=1) if name in names]
-        return max([*who, Naming(None, self.asking)] if name in self.asked else who, key=lambda one: one.score)
+        who = [TitleMention(rank, score) for rank, (score, names) in enumerate(self.read, start=1) if name in names]
+        return max([*who, TitleMention(None, self.asking)] if name in self.asked else who, key=lambda one: one.score)
 
 
-def mentions(question: str, hits: Sequence[Hit], asking: float = ASKED) -> Mentions:
+def mentioned_names(question: str, hits: Sequence[Hit], asking: float = QUESTION_MENTION_SCORE) -> MentionedNames:
     """What the question and the best of the hits mention; `asking` is the score that naming by the question counts as."""
-    read = tuple((hit.score, _read(hit.chunk.text) - {called(hit.chunk.title)}) for hit in hits[:NAMING])
-    return Mentions(frozenset(names_in(question)), read, asking)
+    read = tuple(
+        (hit.score, _names_in_passage(hit.chunk.text) - {bare_title(hit.chunk.title)}) for hit in hits[:NAMING_PASSAGES]
+    )
+    return MentionedNames(frozenset(names_in(question)), read, asking)
 
 
 @lru_cache(maxsize=256)
-def _read(text: str) -> frozenset[str]:
+def _names_in_passage(text: str) -> frozenset[str]:
     """What a passage names; the best ones come up again and again."""
     return frozenset(names_in(text))
 
@@ -74,22 +76,22 @@ def names_in(text: str) -> Iterator[str]:
         if not (opening[0].isupper() or opening[0].isdigit()):
             continue
         meant, reached = False, start
-        for word, begin, end in words[first : first + _WORDS]:
-            if begin - reached > _GAP:
+        for word, begin, end in words[first : first + _MAX_NAME_WORDS]:
+            if begin - reached > _MAX_GAP_CHARS:
                 break
             meant = meant or word.lower() not in lang.recognised_words("terms.stop_words")
             reached = end
-            if meant and end - start >= _SHORTEST:
+            if meant and end - start >= _MIN_NAME_CHARS:
                 name = text[start:end]
                 yield name if name.isprintable() and "  " not in name else " ".join(name.split())
 
 
-def called(title: str) -> str:
+def bare_title(title: str) -> str:
     """A title as texts name it: without what stands in brackets behind it; the store has the same rule."""
     return _BRACKETS.sub("", title)
 
 
-def gained(hits: Iterable[Hit], named: Mapping[str, Naming], weight: float) -> list[Hit]:
+def boost_named_documents(hits: Iterable[Hit], named: Mapping[str, TitleMention], weight: float) -> list[Hit]:
     """The best passage of each document that was named, with what that adds."""
     best: dict[str, Hit] = {}
     for hit in hits:

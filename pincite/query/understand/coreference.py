@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pincite.core.query.question import Exchange
-from pincite.query.understand.followup import is_bare, is_sentence, pointer
+from pincite.query.understand.followup import find_reference, is_bare, is_sentence
 from pincite.query.understand.noun_phrases import Phrase, noun_phrases
 from pincite.text import lang
 from pincite.text.terms import question_language, terms
 
-LONG = 200
+MAX_PREVIOUS_CHARS = 200
 """A question of so many characters is not carried on with all that was put beside it."""
 _BESIDE = re.compile(r" \([^()]*\)")
 _NAME = r"(?<![\w'’-])[A-ZÄÖÜ][\w'’-]++(?: %s)*(?: [A-ZÄÖÜ][\w'’-]++)+"
@@ -18,33 +18,35 @@ _IS_NAME = re.compile(r"[A-Z][\w'’-]++(?: [A-Z][\w'’-]++)*")
 _IN_NAME = re.compile(r"(?<= )[A-Z][\w'’-]++(?: [A-Z][\w'’-]++)*")
 
 
-def standalone(text: str, conversation: Sequence[Exchange]) -> str:
+def make_standalone(text: str, conversation: Sequence[Exchange]) -> str:
     """The question with what it points at in its place; as it is where nothing was found to put there."""
     text = " ".join(text.split())
     language = question_language(text if terms(text, "en") else conversation[-1].standalone)
     before = " ".join(conversation[-1].standalone.split())
     if is_bare(text, language):
-        return f"{_plain(before)} {text}"
+        return f"{_strip_topics(before)} {text}"
     rest = lang.regex("followup.opening", language, r"^\W*+%s", re.IGNORECASE).sub("", text)
     if (
         rest != text
         and not is_sentence(rest, language)
-        and not pointer(rest, language)
+        and not find_reference(rest, language)
         and len(terms(rest, language)) <= 3
     ):
-        return _varied(before if len(before) < LONG else _plain(before), rest.rstrip("?!. "), language)
-    if found := pointer(text, language):
-        return _resolved(text, found, conversation, language)
+        return _replace_part(
+            before if len(before) < MAX_PREVIOUS_CHARS else _strip_topics(before), rest.rstrip("?!. "), language
+        )
+    if found := find_reference(text, language):
+        return _resolve_reference(text, found, conversation, language)
     topic = _antecedent("", conversation, language)
-    return _beside(text, topic.whole if topic else "")
+    return _append_topic(text, topic.whole if topic else "")
 
 
-def _plain(before: str) -> str:
+def _strip_topics(before: str) -> str:
     """A question without what was put beside it, so that questions do not grow from turn to turn."""
     return _BESIDE.sub("", before).partition("? ")[0].strip() + ("?" if "? " in before else "")
 
 
-def _varied(before: str, part: str, language: str) -> str:
+def _replace_part(before: str, part: str, language: str) -> str:
     """The question before, asked about something else: `And in summer?`, `And the canteen?`"""
     if preposition := lang.regex("followup.prepositions", language, r"^(%s)\s+\S", re.IGNORECASE).match(part):
         same = re.compile(rf"\b{preposition[1]}\s+\Z", re.IGNORECASE)
@@ -55,14 +57,14 @@ def _varied(before: str, part: str, language: str) -> str:
         return f"{before.rstrip('?!. ')} {part}?"
     if language == "en" and _IS_NAME.fullmatch(part) and (names := _IN_NAME.findall(before, 1)):
         return before.replace(names[-1], part)  # `And Zurich?` after the Basel office is the Zurich office
-    old = _like(part, noun_phrases(before, language), language)
+    old = _phrase_to_replace(part, noun_phrases(before, language), language)
     if old is None:
-        return _beside(f"{part[:1].upper()}{part[1:]}?", before.rstrip("?!. "))
+        return _append_topic(f"{part[:1].upper()}{part[1:]}?", before.rstrip("?!. "))
     start = old.start - (len(old.determiner) + 1 if old.determiner else 0)
     return f"{before[:start]}{part}{before[old.end :]}"
 
 
-def _like(part: str, phrases: Sequence[Phrase], language: str) -> Phrase | None:
+def _phrase_to_replace(part: str, phrases: Sequence[Phrase], language: str) -> Phrase | None:
     """The phrase of the question before that another one most likely takes the place of."""
     found = noun_phrases(part, language)
     determined = bool(found and found[0].determiner)
@@ -70,7 +72,7 @@ def _like(part: str, phrases: Sequence[Phrase], language: str) -> Phrase | None:
     return alike[-1] if alike else phrases[-1] if phrases else None
 
 
-def _resolved(text: str, found: re.Match[str], conversation: Sequence[Exchange], language: str) -> str:
+def _resolve_reference(text: str, found: re.Match[str], conversation: Sequence[Exchange], language: str) -> str:
     """The text with the word that points back replaced by what it points at."""
     word = found[0].split()[-1].lower()
     start, end = found.end() - len(word), found.end()
@@ -79,23 +81,23 @@ def _resolved(text: str, found: re.Match[str], conversation: Sequence[Exchange],
     if (
         word in lang.recognised_words("followup.whole", language) and not named
     ):  # `Does that hold for guests?` points at all that was asked
-        return _beside(text, _plain(conversation[-1].standalone).rstrip("?!. "))
+        return _append_topic(text, _strip_topics(conversation[-1].standalone).rstrip("?!. "))
     topic = _antecedent(word, conversation, language)
     if topic is None:
         return text
     if noun and named and _is_determining(word, language):
         if noun[1].lower() in topic.text.lower():  # `this mission`, and the mission was named
             return f"{text[:start]}{topic.whole}{text[end + noun.end() :]}"
-        return _beside(text, topic.whole)
+        return _append_topic(text, topic.whole)
     if word in lang.recognised_words("followup.places", language) or word.startswith(
         tuple(lang.recognised_words("followup.several", language))
     ):
-        return _beside(text, topic.whole)
+        return _append_topic(text, topic.whole)
     if lang.mapping("followup.genders", language):
         return _resolved_inflected(text, word, start, end, topic, language)
     if word in lang.words("followup.possessive", language) and noun:
-        return f"{text[:start]}{_cased(topic.whole, start)}'s{text[end:]}"
-    return f"{text[:start]}{_cased(topic.whole, start)}{text[end:]}"
+        return f"{text[:start]}{_capitalize_at_start(topic.whole, start)}'s{text[end:]}"
+    return f"{text[:start]}{_capitalize_at_start(topic.whole, start)}{text[end:]}"
 
 
 def _is_determining(word: str, language: str) -> bool:
@@ -108,21 +110,21 @@ def _resolved_inflected(text: str, word: str, start: int, end: int, topic: Phras
     """The text with the pronoun replaced, in a language whose articles agree with their nouns."""
     articles = lang.mapping("followup.articles_of", language)
     if part := lang.own_regex("followup.with_preposition", language).fullmatch(word):
-        return f"{text[:start]}{_cased(part[1], start)} {topic.whole}{text[end:]}"
+        return f"{text[:start]}{_capitalize_at_start(part[1], start)} {topic.whole}{text[end:]}"
     possessive = word in lang.words("followup.maybe_possessive", language) and re.match(r"\s+[A-ZÄÖÜ]", text[end:])
     if word in articles and not possessive:
         new = f"{articles[word]} {topic.text}" if topic.determiner else topic.text
-        return f"{text[:start]}{_cased(new, start)}{text[end:]}"
+        return f"{text[:start]}{_capitalize_at_start(new, start)}{text[end:]}"
     if word in lang.words("followup.articles", language):
-        return f"{text[:start]}{_cased(topic.whole, start)}{text[end:]}"
-    return _beside(text, topic.whole)
+        return f"{text[:start]}{_capitalize_at_start(topic.whole, start)}{text[end:]}"
+    return _append_topic(text, topic.whole)
 
 
-def _cased(phrase: str, start: int) -> str:
+def _capitalize_at_start(phrase: str, start: int) -> str:
     return phrase[:1].upper() + phrase[1:] if start == 0 else phrase
 
 
-def _beside(text: str, topic: str) -> str:
+def _append_topic(text: str, topic: str) -> str:
     """The text, and in brackets what it is about."""
     if not topic or topic.lower() in text.lower():
         return text
@@ -139,17 +141,17 @@ def _antecedent(word: str, conversation: Sequence[Exchange], language: str) -> P
         maybe = word in lang.recognised_words("followup.maybe_personal", language)
         asks_who = maybe and nearest is None and who.match(turn.standalone)
         personal = word in lang.recognised_words("followup.personal", language)
-        if (personal or asks_who) and (name := _name_in(turn.answer, turn.standalone, language)):
+        if (personal or asks_who) and (name := _first_new_name(turn.answer, turn.standalone, language)):
             return Phrase(name, "", 0, 0, True)
         phrases = noun_phrases(turn.standalone, language)
-        if fitting := _agreeing(word, phrases, language):
-            foremost = _foremost(word, fitting)
-            return _owner(foremost, language) if word in lang.words("followup.neuter", language) else foremost
-        nearest = nearest or (_foremost(word, phrases) if phrases else None)
+        if fitting := _agreeing_phrases(word, phrases, language):
+            foremost = _most_prominent(word, fitting)
+            return _name_after_of(foremost, language) if word in lang.words("followup.neuter", language) else foremost
+        nearest = nearest or (_most_prominent(word, phrases) if phrases else None)
     return nearest
 
 
-def _owner(phrase: Phrase, language: str) -> Phrase:
+def _name_after_of(phrase: Phrase, language: str) -> Phrase:
     """`the rent of the Basel office`: what bears the name is what goes on being talked about."""
     parts = lang.own_regex("followup.owner", language).fullmatch(phrase.text)
     if parts and phrase.named and any(map(str.isupper, parts["owner"])):
@@ -157,7 +159,7 @@ def _owner(phrase: Phrase, language: str) -> Phrase:
     return phrase
 
 
-def _name_in(answer: str, question: str, language: str) -> str:
+def _first_new_name(answer: str, question: str, language: str) -> str:
     """The first name of several words in an answer that the question does not hold."""
     stop = lang.recognised_words("terms.stop_words", language)
     for match in lang.regex("followup.name_joints", language, _NAME).finditer(answer):
@@ -169,7 +171,7 @@ def _name_in(answer: str, question: str, language: str) -> str:
     return ""
 
 
-def _agreeing(word: str, phrases: Sequence[Phrase], language: str) -> list[Phrase]:
+def _agreeing_phrases(word: str, phrases: Sequence[Phrase], language: str) -> list[Phrase]:
     """The phrases that agree with a word in gender and number as far as one can see."""
     genders = lang.mapping("followup.genders", language).get(word, "").split()
     if genders:
@@ -181,7 +183,7 @@ def _agreeing(word: str, phrases: Sequence[Phrase], language: str) -> list[Phras
     return list(phrases)
 
 
-def _foremost(word: str, phrases: Sequence[Phrase]) -> Phrase:
+def _most_prominent(word: str, phrases: Sequence[Phrase]) -> Phrase:
     """The first name, else for a pronoun the first phrase with an article, else the first."""
     determined = (phrase for phrase in phrases if phrase.determiner and word)
     return next((phrase for phrase in phrases if phrase.named), next(determined, phrases[0]))

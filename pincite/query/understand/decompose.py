@@ -10,7 +10,7 @@ from pincite.query.understand.noun_phrases import noun_phrases
 from pincite.text import lang
 from pincite.text.terms import question_language, terms
 
-MOST = 3
+MAX_PARTS = 3
 """Parts that are searched for."""
 
 _QUOTE = "[\"'„“”»«`]?"
@@ -30,14 +30,14 @@ def parts_of(text: str, reading: QuestionAnalysis) -> tuple[str, ...]:
     text = " ".join(text.split())  # patterns of blanks take their time over many of them
     language = question_language(text)
     asked = [part.strip(" ,;?") for part in _apart(language).split(text)]
-    found = _whole([part for part in asked if terms(part, language)], language)
+    found = _with_subject([part for part in asked if terms(part, language)], language)
     if len(found) < 2:
-        found = list(_one_by_one(text, _joined(text, reading.entities, language), language))
+        found = list(_question_per_entity(text, _coordinated_entities(text, reading.entities, language), language))
     distinct = tuple(dict.fromkeys(part for part in found if part != text.strip(" ,;?")))
-    return distinct[:MOST] if len(distinct) > 1 else ()
+    return distinct[:MAX_PARTS] if len(distinct) > 1 else ()
 
 
-def _whole(parts: Sequence[str], language: str) -> list[str]:
+def _with_subject(parts: Sequence[str], language: str) -> list[str]:
     """Parts that point at the first with a pronoun also say what that is about."""
     about = noun_phrases(parts[0], language) if parts else []
     lead = about[0].text if about else ""
@@ -46,7 +46,7 @@ def _whole(parts: Sequence[str], language: str) -> list[str]:
     return [*parts[:1], *(part for part in whole if len(terms(part, language)) > 1)]
 
 
-def _joined(text: str, entities: Sequence[Entity], language: str) -> list[Entity]:
+def _coordinated_entities(text: str, entities: Sequence[Entity], language: str) -> list[Entity]:
     """The entities that stand beside each other, as in `A and B` or `A, B or C`."""
     places = [(text.find(entity.text), entity) for entity in entities if entity.kind in ("name", "quoted", "code")]
     places = sorted((place for place in places if place[0] >= 0), key=lambda place: place[0])
@@ -58,17 +58,17 @@ def _joined(text: str, entities: Sequence[Entity], language: str) -> list[Entity
     return found
 
 
-def _one_by_one(text: str, entities: Sequence[Entity], language: str) -> Iterator[str]:
+def _question_per_entity(text: str, entities: Sequence[Entity], language: str) -> Iterator[str]:
     """The question about each of the entities alone."""
     for entity in entities:
         alone = text
         for other in entities:
             if other != entity:
-                alone = _without(alone, re.escape(other.text), language)
+                alone = _remove_entity(alone, re.escape(other.text), language)
         yield " ".join(alone.split()).strip(" ,;?")
 
 
-def _without(text: str, name: str, language: str) -> str:
+def _remove_entity(text: str, name: str, language: str) -> str:
     """A question without one of the things it asks about, and without what joined it to the next or the one before."""
     joint = f"(?:{lang.alternatives('questions.entity_joints', language)})"
     for form in (

@@ -9,7 +9,7 @@ from pincite.text import lang
 from pincite.text.quantities import any_of, months_of
 from pincite.text.terms import question_language, stop_words
 
-MOST = 20
+MAX_ENTITIES = 20
 """Entities that are told of one question."""
 
 _QUOTED = re.compile(r"[\"„“»«]([^\"„“”»«]{2,200})[\"“”»«]|(?<!\w)'([^']{2,200})'(?!\w)|`([^`]{2,200})`")
@@ -56,7 +56,7 @@ def entities_in(text: str) -> tuple[Entity, ...]:
             left = left[: match.start()] + "\0" * len(match.group()) + left[match.end() :]
     found.update(_names(left))
     ordered = dict.fromkeys(found[start] for start in sorted(found))
-    return tuple(ordered)[:MOST]
+    return tuple(ordered)[:MAX_ENTITIES]
 
 
 @cache

@@ -9,11 +9,11 @@ from pincite.query.understand.noun_phrases import noun_phrases
 from pincite.text import lang
 from pincite.text.terms import question_language, terms
 
-INNER = 3
+MAX_TERMS_BEFORE_PRONOUN = 3
 """A pronoun with more words of meaning before it in the same text most likely stands for one of them."""
-FRAGMENT = 2
+MAX_FRAGMENT_TERMS = 2
 """A text without a verb and with at most so many words of meaning goes on with what was said before."""
-POOR = 1
+MAX_VAGUE_TERMS = 1
 """So does a whole question with so few of them: `What are the benefits?`"""
 
 _INDEFINITE_END = r"\b%s\s+\S++\W*+$|^\W*+(?:[\w']++\s++){1,2}[A-Z]\w*+\W*+$"
@@ -39,38 +39,38 @@ def is_sentence(text: str, language: str) -> bool:
 
 def is_follow_up(text: str, conversation: Sequence[Exchange]) -> bool:
     """Whether a question leans on what was said before; the first of a conversation never does."""
-    return bool(conversation) and _leans(text)
+    return bool(conversation) and _depends_on_history(text)
 
 
 @lru_cache(maxsize=512)
-def _leans(text: str) -> bool:
+def _depends_on_history(text: str) -> bool:
     """Whether a text does not stand alone; the turns of a conversation are looked at with each of its questions."""
     language = question_language(text)
     leads = lang.regex("followup.leads", language, r"^\W*%s\b", re.IGNORECASE)
-    if leads.search(text) or is_bare(text, language) or pointer(text, language):
+    if leads.search(text) or is_bare(text, language) or find_reference(text, language):
         return True
     held = len(terms(text, language))
-    if held <= POOR and is_sentence(text, language):
+    if held <= MAX_VAGUE_TERMS and is_sentence(text, language):
         return not lang.regex("followup.indefinite", language, _INDEFINITE_END).search(text)
-    return held <= FRAGMENT and not is_sentence(text, language)
+    return held <= MAX_FRAGMENT_TERMS and not is_sentence(text, language)
 
 
-def pointer(text: str, language: str) -> re.Match[str] | None:
+def find_reference(text: str, language: str) -> re.Match[str] | None:
     """The word of a question that stands for something said before, where there is one."""
     emptied = lang.own_regex("followup.empty_it", language, r"\b%s", re.IGNORECASE).sub(
         lambda match: " " * len(match[0]), text
     )
     for match in _refers(language).finditer(emptied):
-        if _said_within(emptied[: match.start()], language):
+        if _has_own_antecedent(emptied[: match.start()], language):
             return None
-        if not (_is_demonstrative(match[0], language) and _names_itself(text, match.end(), language)):
+        if not (_is_demonstrative(match[0], language) and _is_specific(text, match.end(), language)):
             return match
     return None
 
 
-def _said_within(before: str, language: str) -> bool:
+def _has_own_antecedent(before: str, language: str) -> bool:
     """Whether a pronoun most likely stands for something in its own text: much came before it, or another clause."""
-    return len(terms(before, language)) > INNER or (
+    return len(terms(before, language)) > MAX_TERMS_BEFORE_PRONOUN or (
         any(mark in before for mark in ",;.?!") and bool(noun_phrases(before, language))
     )
 
@@ -79,7 +79,7 @@ def _is_demonstrative(word: str, language: str) -> bool:
     return bool(lang.regex("followup.demonstratives", language, flags=re.IGNORECASE).fullmatch(word))
 
 
-def _names_itself(text: str, end: int, language: str) -> bool:
+def _is_specific(text: str, end: int, language: str) -> bool:
     """`this Deep Impact mission` says itself which one it means, `this mission` does not."""
     start = end + len(text[end:]) - len(text[end:].lstrip())
     return any(phrase.start == start and " " in phrase.text for phrase in noun_phrases(text, language))

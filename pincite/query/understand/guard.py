@@ -1,4 +1,4 @@
-"""What may come in, and what to say about it."""
+"""Input checks: length, number of queries, mode, prompt injection."""
 
 from dataclasses import replace
 
@@ -10,41 +10,41 @@ from pincite.text.injection import notices
 
 
 async def guardrails(run: Run, question: Question, *, answered: bool = True) -> Question:
-    """Refuse a question that is empty, too long or one of too many; drop what a database cannot hold.
+    """Refuse a question that is empty or too long, or too many queries; remove NUL characters.
 
-    One that a model will answer is looked at for orders to it as well.
+    With `answered`, a model will answer the question: then mode and prompt injection are checked as well.
     """
-    limit, most = run.settings.guard.max_query_chars, run.settings.rag.max_queries
+    max_chars, max_queries = run.settings.guard.max_query_chars, run.settings.rag.max_queries
     texts = [text.replace("\0", " ").strip() for text in (question.text, *question.also)]
-    if len(texts) > most:
-        raise Invalid(f"{len(texts)} queries at once are too many; send at most {most} (rag.max_queries)")
+    if len(texts) > max_queries:
+        raise Invalid(f"{len(texts)} queries at once are too many; send at most {max_queries} (rag.max_queries)")
     for text in texts:
         if not text:
             raise Invalid("the question is empty; ask something", code="empty_query")
-        if len(text) > limit:
+        if len(text) > max_chars:
             raise Invalid(
-                f"the question has {len(text)} characters; ask in at most {limit} (guard.max_query_chars)",
+                f"the question has {len(text)} characters; ask in at most {max_chars} (guard.max_query_chars)",
                 code="query_too_long",
             )
     if answered:
         _check_mode(question)
-        _screen(run, texts[0])
+        _check_injection(run, texts[0])
     run.observe(characters=sum(map(len, texts)), queries=len(texts))
     return replace(question, text=texts[0], also=tuple(texts[1:]))
 
 
 def _check_mode(question: Question) -> None:
-    """Pictures and the mode that looks at them belong together."""
+    """Refuse pictures in another mode than `vision`, and the mode `vision` without pictures."""
     if question.mode == "vision" and not question.pictures:
-        raise Invalid(
-            "the mode 'vision' looks at pictures; send some (images), or use the mode 'chat'", code="no_images"
-        )
+        raise Invalid("the mode 'vision' needs pictures; send some (images), or use the mode 'chat'", code="no_images")
     if question.pictures and question.mode != "vision":
-        raise Invalid(f"the mode '{question.mode}' looks at no pictures; use the mode 'vision'", code="images_not_seen")
+        raise Invalid(
+            f"the mode '{question.mode}' does not use pictures; use the mode 'vision'", code="images_not_seen"
+        )
 
 
-def _screen(run: Run, text: str) -> None:
-    """Warn of a question that reads like an order to the model, or refuse it, as the settings say."""
+def _check_injection(run: Run, text: str) -> None:
+    """Warn of a question that looks like a prompt injection, or refuse it, as `guard.injection` says."""
     mode = run.settings.guard.injection
     found = () if mode == "off" else notices(text)
     if found and mode == "block":
@@ -55,6 +55,6 @@ def _screen(run: Run, text: str) -> None:
 
 
 async def model_lookup(run: Run) -> None:
-    """Let the model's server say, once, which model it has and how much that sees; where it does not, we go on."""
+    """Ask the model's server once for its model and context window; without an answer, the defaults are used."""
     if isinstance(run.kit.llm, Discoverable):
         await run.kit.llm.discover()

@@ -63,17 +63,17 @@ _SUMMARY_LEVELS = (0, 1)
 _Weights = tuple[tuple[float, tuple[str, ...]], ...]
 
 
-def read(text: str) -> QuestionAnalysis:
+def analyse_question(text: str) -> QuestionAnalysis:
     """Everything a question says about itself."""
     text = text[:MAX_QUESTION_CHARS]
     language = question_language(text)
-    intent, sure = _likeliest(text.lower(), language, _INTENTS, "FACTUAL")
-    kind, certain = _likeliest(text.lower(), language, _TYPES, "factual")
+    intent, sure = _most_likely(text.lower(), language, _INTENTS, "FACTUAL")
+    kind, certain = _most_likely(text.lower(), language, _TYPES, "factual")
     levels = _SUMMARY_LEVELS if intent == "SUMMARY" else _LEVELS[kind]
     return QuestionAnalysis(intent, sure, kind, certain, entities_in(text), is_multi_hop(text), levels, _HINTS[intent])
 
 
-def _likeliest(text: str, language: str, table: Mapping[T, _Weights], plain: T) -> tuple[T, float]:
+def _most_likely(text: str, language: str, table: Mapping[T, _Weights], plain: T) -> tuple[T, float]:
     """The class with the greatest weight, and its share of all weights; the first of the table where two are equal."""
     strengths = {name: strength for name, one in table.items() if (strength := _strength(text, language, one))}
     if not strengths:

@@ -1,4 +1,4 @@
-"""How much is done for an answer, and who decided it: the level of a question, in words."""
+"""The effort level of a question: which features it enables, who chose it, and a summary for the plan."""
 
 from dataclasses import dataclass
 
@@ -10,78 +10,84 @@ from pincite.core.query.question import EffortLevel, Question
 
 
 def level_of(question: Question, settings: Settings) -> EffortLevel | None:
-    """The level whose values a question is answered by; None where the settings are used as they are."""
+    """The level whose settings apply to a question; None where the settings are used unchanged."""
     configured = settings.answers.level
     return question.intelligence_level or (None if configured == "standard" else configured)
 
 
 def missing_features(level: EffortLevel) -> list[Degraded]:
-    """What a level would use but this installation does not have."""
+    """The features that a level would use and this installation does not have."""
     return [
-        Degraded(stage, f"{reason}; the level {level} went without it")
+        Degraded(stage, f"{reason}; the level {level} is used without it")
         for stage, reason in levels()[level].waiting.items()
     ]
 
 
-def thinks_aloud(settings: Settings, reading: QuestionAnalysis) -> bool:
-    """Whether the model is to reason step by step: always, never, or where that serves a question of this kind."""
-    wished = settings.answers.chain_of_thought
-    return wished == "on" or (wished == "auto" and reading.hints.chain_of_thought)
+def uses_chain_of_thought(settings: Settings, analysis: QuestionAnalysis) -> bool:
+    """Whether the model shall reason step by step; with `auto`, where the kind of question benefits from it."""
+    chosen = settings.answers.chain_of_thought
+    return chosen == "on" or (chosen == "auto" and analysis.hints.chain_of_thought)
 
 
 @dataclass(frozen=True, slots=True)
-class Effort:
-    """A question's level, why it is that one, and what is done at it beyond a search and a direct answer.
+class LevelSummary:
+    """The level of a question, who chose it, and the features it enables beyond a search and a direct answer.
 
-    `left_out` is what the level switches on and the question's mode goes without.
+    `left_out` are features that the level enables and the mode of the question does not use.
     """
 
     level: EffortLevel
-    because: str
-    done: tuple[str, ...]
+    reason: str
+    features: tuple[str, ...]
     left_out: tuple[str, ...] = ()
 
     @property
-    def decides(self) -> bool:
-        """Whether somebody named it: else it is the settings as they are."""
-        return self.because != AS_SET
+    def is_chosen(self) -> bool:
+        """Whether the request or the settings name the level."""
+        return self.reason != LEVEL_NOT_SET
 
-    def told(self, reading: QuestionAnalysis) -> str:
-        """All of it in one line, and what would serve a question of this kind beside it."""
-        hints = {THOUGHT: reading.hints.chain_of_thought, "a graph": reading.hints.graph}
-        wished = [hint for hint, wish in hints.items() if wish and hint not in self.done]
-        done = f"; {', '.join(self.done)}" if self.done else ""
-        return f"level {self.level}: {self.because}{done}" + (
-            f"; would be served by {', '.join(wished)}" if wished else ""
+    def to_text(self, analysis: QuestionAnalysis) -> str:
+        """The summary in one line, with further features that this kind of question would benefit from."""
+        hints = {CHAIN_OF_THOUGHT: analysis.hints.chain_of_thought, "a graph": analysis.hints.graph}
+        unused = [hint for hint, useful in hints.items() if useful and hint not in self.features]
+        features = f"; {', '.join(self.features)}" if self.features else ""
+        return f"level {self.level}: {self.reason}{features}" + (
+            f"; would benefit from {', '.join(unused)}" if unused else ""
         )
 
 
-AS_SET, THOUGHT = "the settings as they are", "chain of thought"
-RULES, CLAIMS = "verification by rules", "claims judged by the model"
+LEVEL_NOT_SET, CHAIN_OF_THOUGHT = "the settings as they are", "chain of thought"
+RULE_VERIFICATION, CLAIM_JUDGING = "verification by rules", "claims judged by the model"
 
 
-def effort_of(question: Question, settings: Settings, reading: QuestionAnalysis, *, looks: bool) -> Effort:
-    """The level a question is answered at, with what its settings switch on; `looks` is whether documents are looked into.
+def summarize_level(
+    question: Question, settings: Settings, analysis: QuestionAnalysis, *, retrieval: bool
+) -> LevelSummary:
+    """The level of a question with its enabled features; `retrieval` says whether documents are searched.
 
-    Whoever looks things up step by step judges by rules what each search finds, and words every search and its answer itself.
+    In agent mode, passages are verified by rules, and the model writes every query and the answer itself: no other
+    feature but the judging of claims applies.
     """
     rag, answers = settings.rag, settings.answers
-    configured = AS_SET if answers.level == "standard" else "answers.level says so"
-    switched = {
-        "other wordings": rag.query_expansion_enabled,
-        "the question behind it": rag.step_back_enabled,
-        "a supposed answer": rag.hyde_enabled,
-        RULES: rag.verification_enabled and rag.verification_by == "rules",
+    configured = LEVEL_NOT_SET if answers.level == "standard" else "answers.level says so"
+    enabled = {
+        "query variations": rag.query_expansion_enabled,
+        "step-back question": rag.step_back_enabled,
+        "hypothetical answer": rag.hyde_enabled,
+        RULE_VERIFICATION: rag.verification_enabled and rag.verification_by == "rules",
         "verification by the model": rag.verification_enabled and rag.verification_by == "model",
-        "a second look": rag.second_look,
-        THOUGHT: thinks_aloud(settings, reading),
+        "second pass": rag.second_look,
+        CHAIN_OF_THOUGHT: uses_chain_of_thought(settings, analysis),
         "extended thinking": answers.extended_thinking,
         f"{answers.drafts} drafts that vote": answers.ensemble_voting,
-        CLAIMS: settings.grounding.judge == "model",
+        CLAIM_JUDGING: settings.grounding.judge == "model",
     }
-    because = "the request says so" if question.intelligence_level else configured
-    on = tuple(what for what, wished in switched.items() if wished)
+    reason = "the request says so" if question.intelligence_level else configured
+    active = tuple(feature for feature, chosen in enabled.items() if chosen)
     if question.mode != "agent":
-        return Effort(answers.level, because, on if looks else ())
-    kept = (*([RULES] if rag.verification_enabled else []), *(what for what in on if what == CLAIMS))
-    return Effort(answers.level, because, kept, tuple(what for what in on if what not in kept))
+        return LevelSummary(answers.level, reason, active if retrieval else ())
+    kept = (
+        *([RULE_VERIFICATION] if rag.verification_enabled else []),
+        *(feature for feature in active if feature == CLAIM_JUDGING),
+    )
+    return LevelSummary(answers.level, reason, kept, tuple(feature for feature in active if feature not in kept))

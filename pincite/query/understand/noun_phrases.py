@@ -50,7 +50,7 @@ def noun_phrases(text: str, language: str) -> list[Phrase]:
         if not kinds[number]:
             number += 1
             continue
-        last = _run(number, tokens, kinds, language)
+        last = _phrase_end(number, tokens, kinds, language)
         found.append(_phrase(text, tokens, number, last, language))
         number = last + 1
     return found
@@ -74,7 +74,7 @@ def _is_noun(word: str, number: int, tokens: list[tuple[str, int, int]], languag
     return stem(low, language) not in _not_nouns(language) and not (low.endswith("ed") and closes)
 
 
-def _run(first: int, tokens: list[tuple[str, int, int]], kinds: list[bool], language: str) -> int:
+def _phrase_end(first: int, tokens: list[tuple[str, int, int]], kinds: list[bool], language: str) -> int:
     """The last token of the phrase that begins at `first`: nouns in a row, or joined by `of`."""
     last, determiners = first, lang.words("phrases.determiners", language)
     while last + 1 < len(tokens):

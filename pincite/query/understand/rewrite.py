@@ -1,4 +1,4 @@
-"""A follow-up becomes a question that can be understood alone; on any doubt it stays as it was asked."""
+"""Rewrite a follow-up as a question that can be understood alone; a doubtful rewriting is not used."""
 
 import re
 from collections.abc import Sequence
@@ -9,19 +9,21 @@ from pincite.core.query.question import Exchange, Question
 from pincite.core.run import Run
 from pincite.models.facts import facts_of
 from pincite.query.prompt.helper_call import Bounds, complete, render_prompt
-from pincite.query.understand.coreference import standalone
+from pincite.query.understand.coreference import make_standalone
 from pincite.query.understand.followup import is_follow_up
 from pincite.text import lang
 from pincite.text.terms import question_language, terms, words
 
-MESSAGES = 6
-"""Messages a model is shown, each cut to `CUT` characters."""
-CUT = 500
-READ = 4000
-"""Characters of an earlier answer that are looked at for what a question points at."""
-LONGEST_S = 20.0
-"""A model that takes longer to put a question into other words is not waited for."""
-MOST_TOKENS, MOST_CHARS = 120, 600
+MAX_MESSAGES = 6
+"""Messages of the conversation in the prompt."""
+MAX_MESSAGE_CHARS = 500
+"""Characters of each of these messages."""
+MAX_ANSWER_CHARS = 4000
+"""Characters of an earlier answer that are searched for the antecedent of a reference."""
+REWRITE_TIMEOUT_S = 20.0
+"""Timeout of the model for rewriting a question, in seconds."""
+MAX_REWRITE_TOKENS, MAX_REWRITE_CHARS = 120, 600
+"""Limits of the rewritten question."""
 
 _LABEL = r"^\W*%s\s*:\s*"
 _TALK = r"%s|</?think|\[source"
@@ -29,28 +31,32 @@ _TALK = r"%s|</?think|\[source"
 
 
 async def query_rewriting(run: Run, question: Question) -> Question:
-    """The question with what it means on its own, where it leans on the conversation and that is beyond doubt."""
-    longest = run.settings.guard.max_query_chars
-    conversation = made_whole(question.conversation, longest)
-    wanted = run.settings.conversation.query_rewriting_enabled and is_follow_up(question.text, conversation)
-    run.observe(follow_up=wanted)
-    if not wanted:
+    """The question with its standalone form, where it is a follow-up and the rewriting is not doubtful."""
+    max_chars = run.settings.guard.max_query_chars
+    conversation = resolve_follow_ups(question.conversation, max_chars)
+    rewrite = run.settings.conversation.query_rewriting_enabled and is_follow_up(question.text, conversation)
+    run.observe(follow_up=rewrite)
+    if not rewrite:
         return replace(question, conversation=conversation)
-    read = [_as_read(turn, longest) for turn in conversation]
-    prompt = _prompt(run, question, read)
+    truncated = [_truncate_turn(turn, max_chars) for turn in conversation]
+    prompt = _prompt(run, question, truncated)
     if prompt is None:
-        guess = standalone(question.text, read)
+        guess = make_standalone(question.text, truncated)
         run.observe(rewritten_by="words", changed=guess != question.text)
-        return _with(question, conversation, guess, guessed=True)
-    text = _first_line(await complete(prompt, Bounds(LONGEST_S, MOST_TOKENS, MOST_CHARS), run=run))
-    doubt = doubt_about(text, question.text, read)
+        return _with_standalone(question, conversation, guess, guessed=True)
+    text = _first_line(
+        await complete(prompt, Bounds(REWRITE_TIMEOUT_S, MAX_REWRITE_TOKENS, MAX_REWRITE_CHARS), run=run)
+    )
+    doubt = find_doubt(text, question.text, truncated)
     run.observe(rewritten_by="model", doubt=doubt)
-    return _with(question, conversation, question.text if doubt else text)
+    return _with_standalone(question, conversation, question.text if doubt else text)
 
 
-def _with(question: Question, conversation: tuple[Exchange, ...], text: str, *, guessed: bool = False) -> Question:
+def _with_standalone(
+    question: Question, conversation: tuple[Exchange, ...], text: str, *, guessed: bool = False
+) -> Question:
     same = text.strip() == question.text.strip()
-    searchable = bool(terms(question.text, question_language(question.text)))  # `Why?` finds nothing by itself
+    searchable = bool(terms(question.text, question_language(question.text)))  # `Why?` alone finds nothing
     return replace(
         question,
         conversation=conversation,
@@ -59,30 +65,30 @@ def _with(question: Question, conversation: tuple[Exchange, ...], text: str, *, 
     )
 
 
-def made_whole(conversation: Sequence[Exchange], longest: int) -> tuple[Exchange, ...]:
-    """The conversation with every follow-up in it understood; a caller who keeps it himself sends it as it was asked."""
-    whole: list[Exchange] = []
-    read: list[Exchange] = []
+def resolve_follow_ups(conversation: Sequence[Exchange], max_chars: int) -> tuple[Exchange, ...]:
+    """The conversation with a standalone form of every follow-up; callers send their conversations without these."""
+    resolved: list[Exchange] = []
+    truncated: list[Exchange] = []
     for turn in conversation:
-        seen = _as_read(turn, longest)
-        if turn.standalone == turn.question and is_follow_up(seen.question, read):
-            seen = replace(seen, standalone=standalone(seen.question, read))
-            turn = replace(turn, standalone=seen.standalone)
-        whole.append(turn)
-        read.append(seen)
-    return tuple(whole)
+        shortened = _truncate_turn(turn, max_chars)
+        if turn.standalone == turn.question and is_follow_up(shortened.question, truncated):
+            shortened = replace(shortened, standalone=make_standalone(shortened.question, truncated))
+            turn = replace(turn, standalone=shortened.standalone)
+        resolved.append(turn)
+        truncated.append(shortened)
+    return tuple(resolved)
 
 
-def _as_read(turn: Exchange, longest: int) -> Exchange:
-    """A turn as far as it is looked at: a caller may send along what no question or answer here could be."""
-    return Exchange(turn.question[:longest], turn.standalone[:longest], turn.answer[:READ])
+def _truncate_turn(turn: Exchange, max_chars: int) -> Exchange:
+    """A turn cut to the limits; a conversation that the caller sends may hold texts of any length."""
+    return Exchange(turn.question[:max_chars], turn.standalone[:max_chars], turn.answer[:MAX_ANSWER_CHARS])
 
 
 def _prompt(run: Run, question: Question, conversation: Sequence[Exchange]) -> Prompt | None:
-    """What the model is asked, the oldest lines left out until it fits; None for a model too small for it, or none."""
+    """The prompt, without the oldest lines where it would not fit; None without a model or for a small one."""
     if run.kit.llm is run.kit.extractive or facts_of(run.model_of(question)).tier == "up_to_3b":
         return None
-    lines, bounds = transcript(conversation), Bounds(LONGEST_S, MOST_TOKENS, MOST_CHARS)
+    lines, bounds = transcript_lines(conversation), Bounds(REWRITE_TIMEOUT_S, MAX_REWRITE_TOKENS, MAX_REWRITE_CHARS)
     while lines:
         fills = {"conversation": "\n".join(lines), "question": question.text}
         if prompt := render_prompt("rewrite", question, fills, bounds, run=run):
@@ -101,19 +107,19 @@ def _first_line(text: str) -> str:
     )
 
 
-def transcript(conversation: Sequence[Exchange]) -> list[str]:
-    """The last messages, oldest first, one a line."""
+def transcript_lines(conversation: Sequence[Exchange]) -> list[str]:
+    """The last messages of the conversation, one per line, oldest first."""
     lines: list[str] = []
     for turn in conversation:
-        lines.append(f"User: {' '.join(turn.question.split())[:CUT]}")
+        lines.append(f"User: {' '.join(turn.question.split())[:MAX_MESSAGE_CHARS]}")
         if turn.answer:
-            lines.append(f"Assistant: {' '.join(turn.answer.split())[:CUT]}")
-    return lines[-MESSAGES:]
+            lines.append(f"Assistant: {' '.join(turn.answer.split())[:MAX_MESSAGE_CHARS]}")
+    return lines[-MAX_MESSAGES:]
 
 
-def doubt_about(written: str, asked: str, conversation: Sequence[Exchange]) -> str | None:
-    """Why a rewritten question is not to be trusted, or nothing."""
-    said = (
+def find_doubt(written: str, asked: str, conversation: Sequence[Exchange]) -> str | None:
+    """The reason why a rewritten question is doubtful; None where it can be used."""
+    conversation_text = (
         " ".join(part for turn in conversation for part in (turn.question, turn.standalone, turn.answer)) + f" {asked}"
     )
     language = question_language(f"{asked} {conversation[-1].standalone}")
@@ -126,14 +132,14 @@ def doubt_about(written: str, asked: str, conversation: Sequence[Exchange]) -> s
         "talks about the task": bool(talk.search(written)),
         "another language": question_language(written) != language,
         "lost the question": bool(content) and not content & set(terms(written, language)),
-        "invented": bool(_invented(written, said)),
+        "invented": bool(_invented_terms(written, conversation_text)),
     }
     return next((reason for reason, holds in checks.items() if holds), None)
 
 
-def _invented(written: str, said: str) -> list[str]:
-    """Numbers and names that nobody has mentioned; part of a compound counts as mentioned."""
-    known = " ".join(words(said))
+def _invented_terms(written: str, conversation_text: str) -> list[str]:
+    """Numbers and names of the rewritten question that are not in the conversation, not even inside a word."""
+    known = " ".join(words(conversation_text))
     tokens = re.findall(r"[^\W_][\w.,-]*", written)
     special = [token for n, token in enumerate(tokens) if any(map(str.isdigit, token)) or (n and token[0].isupper())]
     return [token for token in special for word in words(token) if word not in known and word[:5] not in known]

@@ -20,14 +20,14 @@ def _talk(language: str) -> re.Pattern[str]:
     return re.compile(rf"^\W*(?:{addressed}|{greeted}|{others})\W*$", re.IGNORECASE)
 
 
-LONGEST = 120
+MAX_SMALL_TALK_CHARS = 120
 """Characters; whoever writes more wants to know something."""
 
 
 def is_small_talk(text: str) -> bool:
     """Whether no document is meant: the whole text is a greeting, thanks, or about the conversation itself."""
     said = " ".join(text.split())
-    if not 0 < len(said) <= LONGEST:
+    if not 0 < len(said) <= MAX_SMALL_TALK_CHARS:
         return False
     talk = _talk(talk_language(said))
     return all(talk.match(part) for part in re.split(r"(?<=[.!?])\s+", said) if part)

@@ -13,15 +13,15 @@ from pincite.text import lang
 from pincite.text.dictionary import dictionary, languages
 from pincite.text.terms import MAX_WORD_CHARS, MIN_WORD_CHARS, question_language
 
-HELD = 1e-5
+DOCUMENT_WORD_FREQUENCY = 1e-5
 """What a word of the documents counts, however common it is there: as a word that is every hundred thousandth one said."""
 SWAPPED, LEFT_OUT, FIRST = 3.0, 2.0, -2.0
 """Against a letter that is wrong or too much: how much likelier (ln) two are swapped or one is missing, and how much
 less likely it is the first one. Chosen on every other misspelling of docs/evaluation.md; those around do as well."""
-SHORTEST_NAME = 5
-ENDING = 2
+MIN_NAME_CHARS = 5
+ENDING_CHARS = 2
 """Letters in which words of their own differ: tocopheryl, tocopherol."""
-SHARED = 0.5
+MIN_UNCHANGED_SHARE = 0.5
 """A question that shares fewer words with its correction was not misspelt: it is in another language, or no words at all."""
 
 _PART = re.compile(r"\S+")
@@ -34,7 +34,7 @@ _WHOLE = re.compile(r"(?<!\w['’])\b\w+\b(?!['’]\w)")
 
 
 @dataclass(frozen=True, slots=True)
-class Suspect:
+class PossibleTypo:
     """A plain word and where it stands; a `name` is written like one, in the middle of a sentence."""
 
     start: int
@@ -43,21 +43,21 @@ class Suspect:
     name: bool
 
 
-def suspects(text: str) -> list[Suspect]:
+def possible_typos(text: str) -> list[PossibleTypo]:
     """The words that may be misspelt: plain ones of some length; never figures, codes, acronyms, or what is quoted."""
     quoted = [match.span() for match in _QUOTED.finditer(text)]
     found = []
     for part in _PART.finditer(text):
-        if _CODE.search(part.group()) or _in_pieces(part.group()):
+        if _CODE.search(part.group()) or _has_unusual_characters(part.group()):
             continue
         for match in _WHOLE.finditer(text, *part.span()):
             start, end = match.span()
-            if _plain(match.group()) and not any(low <= start < high for low, high in quoted):
-                found.append(Suspect(start, end, match.group().lower(), _is_name(text, start)))
+            if _is_checkable(match.group()) and not any(low <= start < high for low, high in quoted):
+                found.append(PossibleTypo(start, end, match.group().lower(), _is_name(text, start)))
     return found
 
 
-def _plain(token: str) -> bool:
+def _is_checkable(token: str) -> bool:
     """Letters that know upper and lower case, the first at most being upper; no small word that is indexed nowhere."""
     return (
         MIN_WORD_CHARS <= len(token) <= MAX_WORD_CHARS
@@ -67,7 +67,7 @@ def _plain(token: str) -> bool:
     )
 
 
-def _in_pieces(part: str) -> bool:
+def _has_unusual_characters(part: str) -> bool:
     """Whether it is put together from more than letters, such as accents of their own or hyphens nobody sees."""
     return not part.isascii() and not (part.isprintable() and is_normalized("NFKC", part))
 
@@ -82,13 +82,13 @@ def edits(word: str, language: str) -> dict[str, float]:
     made: dict[str, float] = {}
     letters = lang.message("language.alphabet", language)
     for at in range(len(word) + 1):
-        for changed, weight in _at(word[:at], word[at:], letters):
+        for changed, weight in _edits_at(word[:at], word[at:], letters):
             made[changed] = max(weight, made.get(changed, weight))
     made.pop(word, None)
     return made
 
 
-def _at(head: str, tail: str, letters: str) -> Iterator[tuple[str, float]]:
+def _edits_at(head: str, tail: str, letters: str) -> Iterator[tuple[str, float]]:
     first = 0.0 if head else FIRST
     if len(tail) > 1:
         yield head + tail[1] + tail[0] + tail[2:], SWAPPED
@@ -98,35 +98,35 @@ def _at(head: str, tail: str, letters: str) -> Iterator[tuple[str, float]]:
     yield from ((head + letter + tail, LEFT_OUT + first) for letter in letters)
 
 
-def meant(
-    suspect: Suspect, near: Mapping[str, float], held: Collection[str], common: Mapping[str, float]
+def best_correction(
+    suspect: PossibleTypo, near: Mapping[str, float], held: Collection[str], common: Mapping[str, float]
 ) -> str | None:
     """The word that was most likely meant, of those near that documents hold or are in common use; None on any doubt."""
     there = {word for word in near if word in held}
     likely = there if suspect.name else there.union(word for word in near if word in common)
-    if not likely or (suspect.name and len(suspect.word) < SHORTEST_NAME):
+    if not likely or (suspect.name and len(suspect.word) < MIN_NAME_CHARS):
         return None
 
     def score(word: str) -> tuple[float, str]:
-        return math.log((HELD if word in held else 0.0) + common.get(word, 0.0)) + near[word], word
+        return math.log((DOCUMENT_WORD_FREQUENCY if word in held else 0.0) + common.get(word, 0.0)) + near[word], word
 
     best = max(likely, key=score)
     rare = suspect.name or best not in common  # what was written may then be as good a word: a form of it, or another
-    return None if rare and (len(likely) > 1 or _differs_at_an_end(suspect.word, best, near[best])) else best
+    return None if rare and (len(likely) > 1 or _differs_at_word_edge(suspect.word, best, near[best])) else best
 
 
-def _differs_at_an_end(written: str, best: str, weight: float) -> bool:
+def _differs_at_word_edge(written: str, best: str, weight: float) -> bool:
     """Whether a letter is wrong, or too much, where words of their own and forms of a word differ."""
-    return weight <= 0 and (written[0] != best[0] or written[-ENDING:] != best[-ENDING:])
+    return weight <= 0 and (written[0] != best[0] or written[-ENDING_CHARS:] != best[-ENDING_CHARS:])
 
 
-def mended(text: str, fixes: Mapping[Suspect, str]) -> str:
+def apply_corrections(text: str, fixes: Mapping[PossibleTypo, str]) -> str:
     """The text with these words in place of what was written, each with a capital where that had one.
 
     A question that would lose more than half of its words stays as it is. One slip in a word of four letters or more
     leaves three quarters of it, so that no correction is ever less than 60 % like what was asked.
     """
-    if len(fixes) > (1 - SHARED) * len(_WORD.findall(text)):
+    if len(fixes) > (1 - MIN_UNCHANGED_SHARE) * len(_WORD.findall(text)):
         return text
     for suspect in sorted(fixes, key=lambda one: -one.start):
         word = fixes[suspect]
@@ -135,7 +135,7 @@ def mended(text: str, fixes: Mapping[Suspect, str]) -> str:
     return text
 
 
-MOST = 8
+MAX_UNKNOWN_WORDS = 8
 """Where more words than these are unknown to everything, it is not their spelling."""
 
 
@@ -148,11 +148,11 @@ async def spelling_correction(run: Run, question: Question) -> Question:
     if not run.settings.spelling.enabled or vocabulary is None or question.many or question.also:
         return question
     text = question.search_text
-    looked_at = suspects(text)
+    looked_at = possible_typos(text)
     held = await vocabulary.known_words({one.word for one in looked_at}, scope=run.scope)
     unknown = [one for one in looked_at if one.word not in held]
-    fixes = await _fixes(run, question, unknown) if unknown else {}
-    fixed = mended(text, fixes)
+    fixes = await _find_corrections(run, question, unknown) if unknown else {}
+    fixed = apply_corrections(text, fixes)
     run.observe(words=len(looked_at), unknown=len(unknown), corrected=len(fixes) if fixed != text else 0)
     if fixed == text:
         return question
@@ -160,14 +160,14 @@ async def spelling_correction(run: Run, question: Question) -> Question:
     return replace(question, corrected=fixed, guessed=question.guessed or other_name)
 
 
-async def _fixes(run: Run, question: Question, unknown: Sequence[Suspect]) -> dict[Suspect, str]:
+async def _find_corrections(run: Run, question: Question, unknown: Sequence[PossibleTypo]) -> dict[PossibleTypo, str]:
     """What was meant by those of the unknown words that no dictionary knows either."""
     language = question_language(question.search_text)
     if language not in languages():
         return {}
     own = await asyncio.to_thread(dictionary, language)
     wrong = [one for one in unknown if one.word not in own]
-    if not wrong or len({one.word for one in wrong}) > MOST:
+    if not wrong or len({one.word for one in wrong}) > MAX_UNKNOWN_WORDS:
         return {}
     made = {one.word: edits(one.word, language) for one in wrong}
     vocabulary = run.kit.vocabulary
@@ -175,7 +175,7 @@ async def _fixes(run: Run, question: Question, unknown: Sequence[Suspect]) -> di
     near = await vocabulary.words_in_scope(
         {word for each in made.values() for word in each}, scope=run.scope, filters=question.filters
     )
-    found = {one: word for one in wrong if (word := meant(one, made[one.word], near, own.common))}
+    found = {one: word for one in wrong if (word := best_correction(one, made[one.word], near, own.common))}
     for (
         other
     ) in languages():  # a short question may be in another than it seems; few come so far that this must be read

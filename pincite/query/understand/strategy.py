@@ -1,4 +1,4 @@
-"""The strategies: what each searches with, how wide, and which one a question is for."""
+"""The retrieval strategies: their engines and limits, and the choice of one for a question."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,16 +9,16 @@ from pincite.core.query.question import Question, Strategy
 from pincite.query.understand.decompose import parts_of
 
 _BOTH: tuple[Via, ...] = ("dense", "lexical")
-SHORT = 8
-"""A question of so many words or fewer is short."""
+MAX_SHORT_QUESTION_WORDS = 8
+"""A question of at most this many words is short."""
 
 
 @dataclass(frozen=True, slots=True)
 class StrategySpec:
-    """How a strategy searches: its engines, how many times the usual passages it wants, how wide it looks first.
+    """How a strategy searches: its engines, and its number of passages as a multiple (`breadth`) of the usual number.
 
-    `candidates` and `reads` are the least that each engine brings and that are read back, where a second stage chooses
-    among them; `reranked` is the least a reranker sees of them, where it sees any.
+    For a strategy with a second stage, `candidates` is the minimum that each engine returns, and `reads` the minimum
+    that is fetched. `reranked` is the minimum that a reranker scores; None for no reranking.
     """
 
     engines: tuple[Via, ...]
@@ -38,37 +38,37 @@ STRATEGIES: Mapping[Strategy, StrategySpec] = {
 }
 
 
-def chosen(question: Question, rag: Rag, reading: QuestionAnalysis, text: str) -> tuple[Strategy, str]:
-    """The strategy for a question, and who decided: the request, else the settings, else the question's own kind."""
+def choose_strategy(question: Question, rag: Rag, analysis: QuestionAnalysis, text: str) -> tuple[Strategy, str]:
+    """The strategy for a question and the reason: the request, else the settings, else the kind of question."""
     if question.strategy is not None:
         return question.strategy, "the request says so"
     if not rag.use_hybrid_search and rag.strategy in ("auto", "hybrid"):
         return "dense_only", "rag.use_hybrid_search is off"
     if rag.strategy != "auto":
         return rag.strategy, "rag.strategy says so"
-    return routed(reading, text)
+    return route_by_kind(analysis, text)
 
 
-def routed(reading: QuestionAnalysis, text: str) -> tuple[Strategy, str]:
-    """The strategy that a question of this kind is for."""
-    named = {entity.kind for entity in reading.entities}
-    if reading.intent == "SUMMARY":
-        return "hierarchical", "what it wants is spread over a document"
-    if reading.intent == "COMPARISON" or reading.is_multi_hop or len(parts_of(text, reading)) > 1:
+def route_by_kind(analysis: QuestionAnalysis, text: str) -> tuple[Strategy, str]:
+    """The strategy that fits the kind of question, and the reason."""
+    entity_kinds = {entity.kind for entity in analysis.entities}
+    if analysis.intent == "SUMMARY":
+        return "hierarchical", "a summary draws on a whole document"
+    if analysis.intent == "COMPARISON" or analysis.is_multi_hop or len(parts_of(text, analysis)) > 1:
         return "fusion", "it has several parts"
-    if named & {"quoted", "code"}:
-        return "two_stage", "it names something to the letter"
-    if reading.intent == "FACTUAL" and reading.type == "factual" and len(text.split()) <= SHORT:
+    if entity_kinds & {"quoted", "code"}:
+        return "two_stage", "it names an exact term"
+    if analysis.intent == "FACTUAL" and analysis.type == "factual" and len(text.split()) <= MAX_SHORT_QUESTION_WORDS:
         return "dense_only", "it is short and asks for a fact"
-    return "hybrid", "nothing speaks for another"
+    return "hybrid", "no other strategy fits better"
 
 
-def breadth_of(question: Question, rag: Rag, strategy: Strategy, reading: QuestionAnalysis) -> int:
-    """How many passages are wanted: as many as the request says, else the usual, more or less of them by kind."""
+def passage_count(question: Question, rag: Rag, strategy: Strategy, analysis: QuestionAnalysis) -> int:
+    """The number of passages: as requested, else the default times the breadth of the strategy or the intent."""
     if question.top_k is not None:
         return question.top_k
     by_setting = strategy == "dense_only" and question.strategy is None and not rag.use_hybrid_search
-    times = max(
-        1.0 if by_setting else STRATEGIES[strategy].breadth, reading.hints.breadth if reading.hints.breadth > 1 else 0
+    factor = max(
+        1.0 if by_setting else STRATEGIES[strategy].breadth, analysis.hints.breadth if analysis.hints.breadth > 1 else 0
     )
-    return max(1, min(1000, round(rag.top_k * times)))
+    return max(1, min(1000, round(rag.top_k * factor)))

@@ -1,4 +1,4 @@
-"""What to do about a question → Plan."""
+"""Plan the answer to a question: strategy, searches, number of passages, levels."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -8,56 +8,77 @@ from pincite.core.query.plan import Plan, QuestionAnalysis, Search
 from pincite.core.query.question import Question, Strategy
 from pincite.core.run import Run
 from pincite.query.rank.diversity import diversifies
-from pincite.query.understand.intent import read
-from pincite.query.understand.level import effort_of
+from pincite.query.understand.intent import analyse_question
+from pincite.query.understand.level import summarize_level
 from pincite.query.understand.small_talk import is_small_talk
-from pincite.query.understand.strategy import STRATEGIES, breadth_of, chosen
+from pincite.query.understand.strategy import STRATEGIES, choose_strategy, passage_count
 
-GUESS = 0.3
-"""What a guessed meaning counts beside the words that were asked; see docs/evaluation.md."""
+GUESSED_QUERY_WEIGHT = 0.3
+"""Weight of a guessed query beside the question as asked; see docs/evaluation.md."""
 
-WIDE = 300
-"""Documents and sections are made of passages: so many of these are looked at, at least."""
+MIN_LEVEL_CANDIDATES = 300
+"""Minimum of passages retrieved where documents or sections are results: these are scored by their passages."""
 
-EXTRA = 0.5
-"""What a place for a text nobody asked counts: a part of the question, or what a model made of it."""
+EXTRA_QUERY_WEIGHT = 0.5
+"""Weight of a query that the caller did not write: a part of the question, or one written by a model."""
 
 
 async def query_analysis(run: Run, question: Question, *, answered: bool = True) -> Plan:
-    """Say what kind of question it is; choose the strategy, the searches and how many passages are wanted."""
+    """Classify the question; choose the strategy, the searches and the number of passages."""
     rag, text = run.settings.rag, question.search_text
-    reading = read(text)
-    looks = retrieves(question, rag)
-    effort = effort_of(question, run.settings, reading, looks=looks) if answered else None
-    strategy, why = chosen(question, rag, reading, text)
-    if effort and effort.decides and question.strategy is None:
-        why = f"the level {effort.level} says so"
-    if effort and effort.decides and effort.left_out:
-        run.degrade("level", f"mode {question.mode} goes without {', '.join(effort.left_out)}")
-    top_k, way = breadth_of(question, rag, strategy, reading), STRATEGIES[strategy]
-    levels = levels_of(question, strategy, reading)
-    wide = 0 if levels == (2,) else WIDE
+    analysis = analyse_question(text)
+    retrieval = needs_retrieval(question, rag)
+    level = summarize_level(question, run.settings, analysis, retrieval=retrieval) if answered else None
+    strategy, reason = choose_strategy(question, rag, analysis, text)
+    if level and level.is_chosen and question.strategy is None:
+        reason = f"the level {level.level} says so"
+    if level and level.is_chosen and level.left_out:
+        run.degrade("level", f"mode {question.mode} does not use {', '.join(level.left_out)}")
+    top_k, spec = passage_count(question, rag, strategy, analysis), STRATEGIES[strategy]
+    levels = result_levels(question, strategy, analysis)
+    min_candidates = 0 if levels == (2,) else MIN_LEVEL_CANDIDATES
     plan = Plan(
-        question, text, strategy, (), top_k, max(rag.candidates, way.candidates, wide, top_k), reading,
-        levels=levels, reads=max(way.reads, wide),
-        rerank_top=0 if way.reranked is None else max(way.reranked, rag.rerank_top),
-        retrieves=looks,
-    )  # fmt: skip
-    plan = replace(plan, reasons=(*_reasons(plan, rag, why), *([effort.told(reading)] if effort else [])))
+        question,
+        text,
+        strategy,
+        (),
+        top_k,
+        max(rag.candidates, spec.candidates, min_candidates, top_k),
+        analysis,
+        levels=levels,
+        reads=max(spec.reads, min_candidates),
+        rerank_top=0 if spec.reranked is None else max(spec.reranked, rag.rerank_top),
+        retrieves=retrieval,
+    )
+    plan = replace(plan, reasons=(*_reasons(plan, rag, reason), *([level.to_text(analysis)] if level else [])))
     run.observe(
-        strategy=strategy, strategy_because=why, top_k=top_k, candidates=plan.candidates, levels=list(plan.levels),
-        intent=reading.intent, intent_confidence=reading.intent_confidence, question_type=reading.type,
-        type_confidence=reading.type_confidence, entities=len(reading.entities), multi_hop=reading.is_multi_hop,
-        retrieves=plan.retrieves, **({"level": effort.level, "level_because": effort.because} if effort else {}),
-    )  # fmt: skip
-    return searching(plan)
+        strategy=strategy,
+        strategy_because=reason,
+        top_k=top_k,
+        candidates=plan.candidates,
+        levels=list(plan.levels),
+        intent=analysis.intent,
+        intent_confidence=analysis.intent_confidence,
+        question_type=analysis.type,
+        type_confidence=analysis.type_confidence,
+        entities=len(analysis.entities),
+        multi_hop=analysis.is_multi_hop,
+        retrieves=plan.retrieves,
+        **({"level": level.level, "level_because": level.reason} if level else {}),
+    )
+    return with_searches(plan)
 
 
-def searching(plan: Plan, by_meaning: Sequence[str] = ()) -> Plan:
-    """The plan with a look-up by each engine for each of its texts; some are for search by meaning alone."""
+def with_searches(plan: Plan, by_meaning: Sequence[str] = ()) -> Plan:
+    """The plan with one search per engine and query; the queries in `by_meaning` are searched by vectors only."""
     guessed, asked = plan.question.guessed, len(plan.searched) - len(plan.extra)
     searches = tuple(
-        Search(text, via, number, GUESS if guessed and number == 0 else EXTRA if number >= asked else 1.0)
+        Search(
+            text,
+            via,
+            number,
+            GUESSED_QUERY_WEIGHT if guessed and number == 0 else EXTRA_QUERY_WEIGHT if number >= asked else 1.0,
+        )
         for number, text in enumerate(plan.searched)
         for via in STRATEGIES[plan.strategy].engines
         if via == "dense" or text not in by_meaning
@@ -65,15 +86,15 @@ def searching(plan: Plan, by_meaning: Sequence[str] = ()) -> Plan:
     return replace(plan, searches=searches)
 
 
-def levels_of(question: Question, strategy: Strategy, reading: QuestionAnalysis) -> tuple[int, ...]:
-    """What results shall be: as the request says; what serves the question where documents are looked at as such."""
+def result_levels(question: Question, strategy: Strategy, analysis: QuestionAnalysis) -> tuple[int, ...]:
+    """The levels of the results: as requested; with the strategy `hierarchical`, those that fit the question."""
     if question.levels is not None:
         return tuple(sorted(set(question.levels)))
-    return reading.levels if strategy == "hierarchical" else (2,)
+    return analysis.levels if strategy == "hierarchical" else (2,)
 
 
-def retrieves(question: Question, rag: Rag) -> bool:
-    """Whether the documents are looked into: as the request says, else as the mode has it."""
+def needs_retrieval(question: Question, rag: Rag) -> bool:
+    """Whether documents are searched: as the mode of the question, the request or `rag.mode` says."""
     if question.mode in ("general", "agent"):
         return question.mode == "agent"
     if question.retrieve is not None or rag.mode == "manual":
@@ -81,12 +102,12 @@ def retrieves(question: Question, rag: Rag) -> bool:
     return rag.mode == "always" or not is_small_talk(question.text)
 
 
-def _reasons(plan: Plan, rag: Rag, why: str) -> tuple[str, ...]:
-    """Why the plan is as it is, in words that hold none of the question's."""
-    reading = plan.analysis
+def _reasons(plan: Plan, rag: Rag, reason: str) -> tuple[str, ...]:
+    """The reasons for the plan, without any words of the question."""
+    analysis = plan.analysis
     return (
-        f"intent {reading.intent} ({reading.intent_confidence:.2f})",
-        f"type {reading.type} ({reading.type_confidence:.2f})" + (", several steps" if reading.is_multi_hop else ""),
-        f"strategy {plan.strategy}: {why}",
+        f"intent {analysis.intent} ({analysis.intent_confidence:.2f})",
+        f"type {analysis.type} ({analysis.type_confidence:.2f})" + (", several steps" if analysis.is_multi_hop else ""),
+        f"strategy {plan.strategy}: {reason}",
         f"{plan.top_k} passages" + (", spread over documents" if diversifies(plan, rag) else ""),
     )

@@ -1,4 +1,4 @@
-"""The loop of an agent: what it does turn by turn, and all that it may not do without end."""
+"""The agent loop: its turns and its limits."""
 
 import asyncio
 import json
@@ -27,8 +27,8 @@ SEARCH = ("rag_search", {"queries": ["who built the mill", "where Ada Bright was
 DONE = "She was born in Karlsruhe [Source 2]."
 
 
-class Shelf:
-    """One document that can be opened."""
+class SingleDocumentReader:
+    """A reader of one document."""
 
     def __init__(self, error: Exception | None = None) -> None:
         self.error = error
@@ -49,7 +49,7 @@ def asked(make_run: Callable[..., Run]) -> Callable[..., tuple[Answer, Run, list
     def ask(llm: Any, *, shelf: Any = None, **settings: Any) -> tuple[Answer, Run, list[Event]]:
         events: list[Event] = []
         run = make_run(TEXTS, RANKS, RANKS, llm=llm, events=events, **settings)
-        run.kit = replace(run.kit, document_reader=shelf or Shelf())
+        run.kit = replace(run.kit, document_reader=shelf or SingleDocumentReader())
         run.kit.index.chunks[9] = found("Ada liked tea.", key=9)  # type: ignore[attr-defined]
         return asyncio.run(answer(run, Question(ASKED, mode="agent"))), run, events
 
@@ -103,7 +103,7 @@ def test_every_turn_and_every_call_is_a_span_that_holds_no_words(asked: Ask) -> 
     assert "Karlsruhe" not in told
 
 
-def test_what_tools_bring_is_given_back_by_call_fenced_and_numbered(asked: Ask) -> None:
+def test_tool_results_are_numbered_and_between_boundaries(asked: Ask) -> None:
     llm = Calling(("", [SEARCH, ("read_document", {"doc_id": "doc9"})]), DONE)
     asked(llm)
     [system, question, turn, first, second] = llm.prompts[1].messages
@@ -122,7 +122,7 @@ def test_tool_call_and_text_in_one_turn_is_a_step_and_no_answer(asked: Ask) -> N
     assert "Paris" not in result.text
 
 
-def test_endless_calls_end_with_the_answer_being_asked_for(asked: Ask) -> None:
+def test_endless_calls_end_with_a_request_for_the_answer(asked: Ask) -> None:
     llm = Calling(*[("", [("rag_search", {"queries": [f"mill {n}"]})]) for n in range(50)])
     result, _, _ = asked(llm, agent__max_iterations=4)
     assert len(llm.prompts) == 5
@@ -133,29 +133,29 @@ def test_endless_calls_end_with_the_answer_being_asked_for(asked: Ask) -> None:
     assert any(note.stage == "agent" for note in result.degraded)
 
 
-def test_whoever_reaches_the_last_turn_answers_and_the_answer_says_so(asked: Ask) -> None:
+def test_at_the_turn_limit_the_model_answers_with_a_warning(asked: Ask) -> None:
     llm = Eager()
     result, _, _ = asked(llm)
     assert len(llm.prompts) == 11
     assert result.text == DONE
-    assert any("10 turns are the most (agent.max_iterations)" in warning for warning in result.warnings)
+    assert any("it used all 10 turns (agent.max_iterations)" in warning for warning in result.warnings)
 
 
-def test_so_does_one_that_used_up_its_tokens(asked: Ask) -> None:
+def test_at_the_token_limit_the_model_answers_with_a_warning(asked: Ask) -> None:
     llm = Eager()
     result, _, _ = asked(llm, agent__max_tokens=1000, agent__max_iterations=50)
     assert len(llm.prompts) == 11  # ten turns of 110 tokens, as its server counts, and the answer
-    assert any("1,000 tokens are used up (agent.max_tokens)" in warning for warning in result.warnings)
+    assert any("it used all 1,000 tokens (agent.max_tokens)" in warning for warning in result.warnings)
 
 
-def test_the_same_call_again_is_not_made_again_and_then_it_must_answer(asked: Ask) -> None:
+def test_repeated_calls_are_not_executed_and_force_an_answer(asked: Ask) -> None:
     other = ("rag_search", json.dumps({"queries": ["Who built the MILL", "where Ada Bright was born"]}))
     llm = Calling(("", [SEARCH]), ("", [other]), ("", [SEARCH]), ("", [SEARCH]), DONE)
     result, run, _ = asked(llm)
     assert [failed for _, failed in steps(result)] == [False, True, True, True]
     assert "made this call already" in result.metadata.steps[1].result
     assert sum(span.name == "retrieval" for span in run.spans) == 1
-    assert any("the same calls again and again" in warning for warning in result.warnings)
+    assert any("it repeated the same calls" in warning for warning in result.warnings)
     assert result.text == DONE
 
 
@@ -177,7 +177,7 @@ def test_arguments_of_a_megabyte_are_refused_and_not_sent_back(asked: Ask) -> No
         (("read_document", {"doc_id": "doc9", "page": 3}), "page: there is no such argument"),
     ],
 )
-def test_what_is_wrong_with_a_call_is_told_to_the_model_which_goes_on(asked: Ask, call: Any, said: str) -> None:
+def test_errors_of_a_call_are_returned_to_the_model(asked: Ask, call: Any, said: str) -> None:
     llm = Calling(("", [call]), ("", [SEARCH]), DONE)
     result, _, _ = asked(llm)
     assert said in llm.prompts[1].messages[-1].content
@@ -193,14 +193,14 @@ def test_calls_of_one_turn_are_all_made_up_to_five(asked: Ask) -> None:
 
 def test_a_tool_that_is_down_degrades_and_the_others_go_on(asked: Ask) -> None:
     llm = Calling(("", [("read_document", {"doc_id": "doc9"}), SEARCH]), DONE)
-    result, _, _ = asked(llm, shelf=Shelf(StoreDown("the database is away")))
+    result, _, _ = asked(llm, shelf=SingleDocumentReader(StoreDown("the database is away")))
     assert steps(result) == [("read_document", True), ("rag_search", False)]
     assert any(note.stage == "read_document" for note in result.degraded)
     assert "the database" not in llm.prompts[1].messages[-2].content
     assert result.text == DONE
 
 
-def test_a_model_that_answers_unasked_is_given_what_a_search_finds_first(asked: Ask) -> None:
+def test_an_answer_without_passages_triggers_a_search(asked: Ask) -> None:
     llm = Calling("It was Paris, as I know.", DONE)
     result, _, _ = asked(llm)
     assert steps(result) == [("rag_search", False)]
@@ -208,7 +208,7 @@ def test_a_model_that_answers_unasked_is_given_what_a_search_finds_first(asked: 
     assert len(llm.prompts) == 2
 
 
-def test_a_model_that_takes_no_tools_is_talked_to_in_plain_text(asked: Ask) -> None:
+def test_a_model_without_tool_support_gets_tools_in_plain_text(asked: Ask) -> None:
     refused = ProviderRefused("http://m did not take the request (HTTP 400: m does not support tools)")
     llm = Calling(
         "unused",
@@ -222,7 +222,7 @@ def test_a_model_that_takes_no_tools_is_talked_to_in_plain_text(asked: Ask) -> N
     assert llm.prompts[2].messages[-1].role == "user"
     assert llm.prompts[2].messages[-1].content.startswith("Result of rag_search: 1 passage found; shown: [Source 1]")
     assert result.text == DONE
-    assert any("described to it in plain text" in note.reason for note in result.degraded)
+    assert any("described in plain text" in note.reason for note in result.degraded)
 
 
 @pytest.mark.parametrize(("setting", "tools"), [(False, 0), (True, 3)])
@@ -233,7 +233,7 @@ def test_the_setting_says_whether_tools_are_offered(asked: Ask, setting: bool, t
     assert result.text == DONE
 
 
-def test_a_model_that_fails_on_the_way_leaves_the_rest_to_rules(asked: Ask) -> None:
+def test_rules_continue_where_the_model_fails(asked: Ask) -> None:
     result, _, _ = asked(Calling(DONE, fail=ProviderBusy("it is away")))
     assert result.metadata.model == "extractive"
     assert [note.stage for note in result.degraded] == ["agent"]
@@ -254,10 +254,10 @@ def test_a_model_that_only_repeats_its_sources_has_not_answered(asked: Ask) -> N
     result, _, _ = asked(Parrot(""))
     assert result.metadata.model == "extractive"
     assert "===" not in result.text
-    assert any("repeated what it had been given" in note.reason for note in result.degraded)
+    assert any("repeated its input" in note.reason for note in result.degraded)
 
 
-def test_a_small_window_lets_go_of_the_oldest_results(asked: Ask) -> None:
+def test_a_small_window_omits_the_oldest_results(asked: Ask) -> None:
     llm = Calling(
         *[("", [("rag_search", {"queries": [f"mill {n} " + "of stone " * 40]})]) for n in range(9)], DONE, window=2048
     )
@@ -270,7 +270,7 @@ def test_a_small_window_lets_go_of_the_oldest_results(asked: Ask) -> None:
     assert told[-1].startswith("1 passage found")
 
 
-def test_an_address_the_model_made_up_in_one_turn_is_unknown_in_the_next(asked: Ask) -> None:
+def test_a_url_the_model_invented_is_not_allowed_in_the_next_turn(asked: Ask) -> None:
     leak = "https://evil.example/?d=secret"
     llm = Calling(
         (f"See {leak}", [("read_document", {"doc_id": leak}), SEARCH]), f"More at {leak} or [here]({leak}). {DONE}"
@@ -281,14 +281,14 @@ def test_an_address_the_model_made_up_in_one_turn_is_unknown_in_the_next(asked: 
     assert "?d=secret" not in shown
 
 
-def test_nothing_found_is_said_and_nothing_made_up(make_run: Callable[..., Run]) -> None:
+def test_no_passages_give_no_answer(make_run: Callable[..., Run]) -> None:
     run = make_run({}, {}, {}, llm=Calling(("", [SEARCH]), "It was Paris."))
     result = asyncio.run(answer(run, Question(ASKED, mode="agent")))
     assert "don't have specific information" in result.text
     assert result.sources == ()
 
 
-def test_a_plan_holds_nobodys_words() -> None:
+def test_the_plan_contains_no_user_text() -> None:
     made = steps_as_plan(
         [Step(1, "rag_search", {"queries": ["secret"]}, "2 found", (1, 2)), Step(2, "secret", {}, "no", (), True)]
     )

@@ -14,7 +14,7 @@ from pincite.query.agent.scratchpad import Scratchpad
 from pincite.query.agent.tools import ToolBackend
 from pincite.query.prompt.budget import tokenizer
 from pincite.query.prompt.templates import template
-from pincite.query.understand.intent import read
+from pincite.query.understand.intent import analyse_question
 from tests.builders import hit, plan
 
 MILL = hit("The mill at Brook End was built by Ada Bright in 1902.", key=1, title="Mill")
@@ -65,14 +65,14 @@ def test_names_that_the_best_sentences_bring_in_are_searched_next(make_run: Call
 
 def test_the_parts_of_a_question_are_searched_at_once(make_run: Callable[..., Run]) -> None:
     library, text = Library(), "Who built the mill, and when does the canteen open?"
-    followed(make_run, replace(plan(text), analysis=read(text)), library)
+    followed(make_run, replace(plan(text), analysis=analyse_question(text)), library)
     assert len(library.searched[0]) == 3
     assert library.searched[0][0] == text
 
 
 def test_the_section_of_the_best_passage_is_read_where_a_list_is_wanted(make_run: Callable[..., Run]) -> None:
     library, text = Library(), "List all floors of the mill."
-    listed = replace(plan(text), analysis=replace(read(text), intent="LIST"))
+    listed = replace(plan(text), analysis=replace(analyse_question(text), intent="LIST"))
     scratchpad, _, _ = followed(make_run, listed, library)
     assert library.opened
     assert scratchpad.steps[-1].tool == "read_document"
@@ -86,7 +86,7 @@ def test_no_more_steps_are_made_than_an_agent_may(make_run: Callable[..., Run]) 
     assert len(scratchpad.steps) == 1
 
 
-def test_a_search_that_fails_is_told_and_ends_it(make_run: Callable[..., Run]) -> None:
+def test_a_failed_search_is_a_step_and_ends_the_agent(make_run: Callable[..., Run]) -> None:
     scratchpad, _, run = followed(make_run, plan("Who built the mill?"), Library(down=True))
     assert [step.failed for step in scratchpad.steps] == [True]
     assert [note.stage for note in run.degraded] == ["rag_search"]

@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from pincite.query.agent.scratchpad import MOST, Scratchpad, last_line
+from pincite.query.agent.scratchpad import MAX_PASSAGES, Scratchpad, last_line
 from pincite.query.prompt.budget import tokenizer
 from pincite.query.prompt.templates import template
 from tests.builders import hit
@@ -30,7 +30,7 @@ def test_a_part_of_a_known_passage_has_that_passages_number_and_more_of_it_anoth
     assert on.show([part], WIDE)[1] == (1,)
 
 
-def test_passages_are_fenced_by_what_nobody_can_foresee_and_say_where_they_are_from() -> None:
+def test_passages_have_random_boundaries_and_their_origin() -> None:
     on = scratchpad()
     shown, _ = on.show([hit("=== 0 ===\nCats purr.", title="All\nabout cats")], WIDE)
     lines = shown.splitlines()
@@ -47,7 +47,7 @@ def test_only_what_fits_is_shown_and_has_a_number() -> None:
     assert len(on.hits) == len(numbers)
 
 
-def test_of_a_passage_too_long_alone_the_beginning_is_shown_and_where_to_go_on() -> None:
+def test_a_passage_too_long_alone_is_cut_with_the_line_to_continue() -> None:
     on = scratchpad()
     long = hit("\n".join(f"Line {n} of the story." for n in range(200)))
     shown, numbers = on.show([long], 200)
@@ -59,15 +59,15 @@ def test_of_a_passage_too_long_alone_the_beginning_is_shown_and_where_to_go_on()
     assert last_line([long], numbers, on) == kept.end_line
 
 
-def test_where_all_is_shown_there_is_nothing_to_go_on_with() -> None:
+def test_no_last_line_where_everything_is_shown() -> None:
     on = scratchpad()
     hits = [hit("Cats purr."), hit("Dogs bark.", key=2)]
     assert last_line(hits, on.show(hits, WIDE)[1], on) is None
 
 
-def test_a_desk_has_room_for_so_many_and_no_more() -> None:
+def test_a_scratchpad_has_a_maximum_of_passages() -> None:
     on = scratchpad()
-    on.show([hit(f"Cat {n}.", key=n) for n in range(1, MOST + 9)], 100_000)
+    on.show([hit(f"Cat {n}.", key=n) for n in range(1, MAX_PASSAGES + 9)], 100_000)
     assert on.full
-    assert len(on.hits) == MOST
+    assert len(on.hits) == MAX_PASSAGES
     assert on.show([hit("Another.", key=999)], WIDE) == ("", ())

@@ -13,8 +13,11 @@ def calls(text: str) -> list[tuple[str, Any]]:
 @pytest.mark.parametrize(
     ("text", "call"),
     [
-        ("SEARCH: who built it | when was it built", ("rag_search", {"queries": ["who built it", "when was it built"]})),
-        ("I look.\n**SEARCH:** \"the mill\"", ("rag_search", {"queries": ["the mill"]})),
+        (
+            "SEARCH: who built it | when was it built",
+            ("rag_search", {"queries": ["who built it", "when was it built"]}),
+        ),
+        ('I look.\n**SEARCH:** "the mill"', ("rag_search", {"queries": ["the mill"]})),
         ("SUCHE: die Mühle", ("rag_search", {"queries": ["die Mühle"]})),
         ("SEARCH: a\nSEARCH: b", ("rag_search", {"queries": ["a", "b"]})),
         ("READ: abc-1_x, lines 10-40", ("read_document", {"doc_id": "abc-1_x", "start_line": 10, "end_line": 40})),
@@ -24,12 +27,15 @@ def calls(text: str) -> list[tuple[str, Any]]:
         ('FIND: abc, "the exact words"', ("find_in_document", {"doc_id": "abc", "text": "the exact words"})),
         ('```json\n{"name": "rag_search", "arguments": {"queries": ["x"]}}\n```', ("rag_search", {"queries": ["x"]})),
         ('```\n{"tool": "rag_search", "queries": ["x"]}\n```', ("rag_search", {"queries": ["x"]})),
-        ('<tool_call>\n{"name": "read_document", "arguments": {"doc_id": "a"}}\n</tool_call>', ("read_document", {"doc_id": "a"})),
+        (
+            '<tool_call>\n{"name": "read_document", "arguments": {"doc_id": "a"}}\n</tool_call>',
+            ("read_document", {"doc_id": "a"}),
+        ),
         ('{"action": "rag_search", "parameters": {"query": "x"}} and so on', ("rag_search", {"query": "x"})),
         ('Action: rag_search\nAction Input: {"queries": ["x"]}', ("rag_search", {"queries": ["x"]})),
         ('<tool_call>{"function": {"name": "delete_all"}}</tool_call>', ("delete_all", {})),
     ],
-)  # fmt: skip
+)
 def test_a_call_is_understood_however_it_is_written(text: str, call: tuple[str, Any]) -> None:
     assert calls(text) == [call]
 
@@ -45,11 +51,11 @@ def test_a_call_is_understood_however_it_is_written(text: str, call: tuple[str, 
         "",
     ],
 )
-def test_what_is_no_call_is_left_alone(text: str) -> None:
+def test_text_without_calls_is_unchanged(text: str) -> None:
     assert calls_in(text) == (text, ())
 
 
-def test_what_a_model_makes_up_after_its_call_is_dropped() -> None:
+def test_text_after_the_calls_is_dropped() -> None:
     said, [call] = calls_in(
         "I will look for the mill.\nSEARCH: the mill\nResult: [Source 1] The mill is blue.\nANSWER: blue"
     )

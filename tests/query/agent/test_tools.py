@@ -10,12 +10,20 @@ from pincite.core.protocols import DocumentExtract
 from pincite.core.query.hits import Hit
 from pincite.core.query.tools import ToolCall
 from pincite.errors import NotFound, Unavailable
-from pincite.query.agent.tools import MAX_ARGUMENT_CHARS, TOOLS, Result, ToolBackend, example, offered, use
+from pincite.query.agent.tools import (
+    MAX_ARGUMENT_CHARS,
+    TOOLS,
+    ToolBackend,
+    ToolResult,
+    call_tool,
+    example_arguments,
+    tool_definitions,
+)
 from tests.builders import hit
 
 
-class Shelf:
-    """Hands that remember what they were asked for."""
+class RecordingBackend:
+    """A backend that records its calls."""
 
     def __init__(self) -> None:
         self.asked: list[Any] = []
@@ -44,19 +52,19 @@ class Shelf:
         return ToolBackend(self.search, self.read, self.find)
 
 
-def call(name: str, arguments: Any, shelf: Shelf | None = None) -> Result:
+def call(name: str, arguments: Any, recording: RecordingBackend | None = None) -> ToolResult:
     written = arguments if isinstance(arguments, str) else json.dumps(arguments)
-    return asyncio.run(use(ToolCall("c", name, written), (shelf or Shelf()).backend))
+    return asyncio.run(call_tool(ToolCall("c", name, written), (recording or RecordingBackend()).backend))
 
 
 def test_every_tool_is_described_by_a_plain_schema() -> None:
-    assert [tool.name for tool in offered()] == list(TOOLS)
-    for tool in offered():
+    assert [tool.name for tool in tool_definitions()] == list(TOOLS)
+    for tool in tool_definitions():
         assert tool.description
         assert tool.parameters["type"] == "object"
         assert all("type" in about for about in tool.parameters["properties"].values()), tool
         assert "title" not in json.dumps(tool.parameters)
-    [search, read, find] = offered()
+    [search, read, find] = tool_definitions()
     assert search.parameters["required"] == ["queries"]
     assert (
         search.parameters["properties"]["queries"]["minItems"],
@@ -74,36 +82,36 @@ def test_every_tool_is_described_by_a_plain_schema() -> None:
 
 
 @pytest.mark.parametrize("name", list(TOOLS))
-def test_the_example_of_each_tool_is_taken(name: str) -> None:
-    assert not call(name, example(name)).failed
+def test_the_example_of_each_tool_is_valid(name: str) -> None:
+    assert not call(name, example_arguments(name)).failed
 
 
 @pytest.mark.parametrize("given", [{"queries": ["cats", " cats ", "dogs"]}, {"query": ["cats", "dogs"]}])
-def test_queries_are_searched_at_once_each_once(given: dict[str, Any]) -> None:
-    shelf = Shelf()
-    result = call("rag_search", given, shelf)
-    assert shelf.asked == [["cats", "dogs"]]
-    assert (result.said, len(result.hits), result.failed) == ("1 passage found", 1, False)
+def test_queries_are_searched_together_without_duplicates(given: dict[str, Any]) -> None:
+    recording = RecordingBackend()
+    result = call("rag_search", given, recording)
+    assert recording.asked == [["cats", "dogs"]]
+    assert (result.summary, len(result.hits), result.failed) == ("1 passage found", 1, False)
 
 
 def test_one_query_may_stand_alone() -> None:
-    shelf = Shelf()
-    call("rag_search", {"query": "cats"}, shelf)
-    assert shelf.asked == [["cats"]]
+    recording = RecordingBackend()
+    call("rag_search", {"query": "cats"}, recording)
+    assert recording.asked == [["cats"]]
 
 
 def test_a_document_is_read_as_asked() -> None:
-    shelf = Shelf()
+    recording = RecordingBackend()
     result = call(
-        "read_document", {"doc_id": "d", "section": "S", "start_line": 2, "end_line": 3, "version": "v"}, shelf
+        "read_document", {"doc_id": "d", "section": "S", "start_line": 2, "end_line": 3, "version": "v"}, recording
     )
-    assert shelf.asked == [ReadRequest("d", None, "S", 2, 3, "v")]
-    assert result.said == "lines 1 to 9 of 80, section Sleep"
+    assert recording.asked == [ReadRequest("d", None, "S", 2, 3, "v")]
+    assert result.summary == "lines 1 to 9 of 80, section Sleep"
 
 
-def test_every_place_of_a_text_is_told_with_its_line() -> None:
-    assert call("find_in_document", {"doc_id": "d", "text": "cat"}).said == "3 places: line 3, 7"
-    assert "does not stand there" in call("find_in_document", {"doc_id": "d", "text": "dog"}).said
+def test_every_match_of_a_text_is_returned_with_its_line() -> None:
+    assert call("find_in_document", {"doc_id": "d", "text": "cat"}).summary == "3 places: line 3, 7"
+    assert "does not contain this exact text" in call("find_in_document", {"doc_id": "d", "text": "dog"}).summary
 
 
 @pytest.mark.parametrize(
@@ -127,22 +135,22 @@ def test_every_place_of_a_text_is_told_with_its_line() -> None:
         ("rag_search", "[" * 5000, "not JSON"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_with_a_call_is_its_result(name: str, arguments: Any, said: str) -> None:
+def test_errors_of_a_call_are_its_result(name: str, arguments: Any, said: str) -> None:
     result = call(name, arguments)
     assert result.failed
-    assert said in result.said
+    assert said in result.summary
     assert result.hits == ()
 
 
 def test_arguments_of_a_megabyte_are_refused_unread() -> None:
-    shelf = Shelf()
-    result = call("rag_search", {"queries": ["x" * 1_000_000]}, shelf)
+    recording = RecordingBackend()
+    result = call("rag_search", {"queries": ["x" * 1_000_000]}, recording)
     assert result.failed
-    assert f"more than {MAX_ARGUMENT_CHARS:,} characters" in result.said
-    assert len(result.said) < 200
-    assert shelf.asked == []
+    assert f"more than {MAX_ARGUMENT_CHARS:,} characters" in result.summary
+    assert len(result.summary) < 200
+    assert recording.asked == []
 
 
-def test_a_part_that_is_down_is_no_answer_to_the_model() -> None:
+def test_an_unavailable_backend_raises() -> None:
     with pytest.raises(Unavailable):
         call("find_in_document", {"doc_id": "d", "text": "down"})

@@ -9,7 +9,7 @@ from pincite.core.query.tools import ToolCall
 from pincite.core.run import Run
 from pincite.errors import ProviderError
 from pincite.query.agent.scratchpad import Scratchpad
-from pincite.query.agent.transcript import GONE, Transcript
+from pincite.query.agent.transcript import OMITTED_RESULT, Transcript
 from pincite.query.prompt.budget import tokenizer
 from pincite.query.prompt.templates import template
 from tests.builders import Calling, plan
@@ -50,11 +50,11 @@ def test_tools_are_described_in_words_only_where_they_are_not_offered(begin: Beg
     assert "SEARCH:" not in begin().prompt(tools=False, native=False).messages[0].content
 
 
-def test_a_turn_is_told_with_its_calls_and_what_they_brought(begin: Begin) -> None:
+def test_a_turn_has_its_calls_and_their_results(begin: Begin) -> None:
     native, plain = begin(), begin()
     for one, way in ((native, True), (plain, False)):
-        one.answer(CALL, "1 passage found")
-        one.add("I look.", [CALL], native=way)
+        one.add_result(CALL, "1 passage found")
+        one.add_turn("I look.", [CALL], native=way)
     [_, _, turn, result] = native.prompt(tools=True, native=True).messages
     assert (turn.content, turn.calls, result.role, result.answers) == ("I look.", (CALL,), "tool", CALL)
     [_, _, said, brought] = plain.prompt(tools=True, native=False).messages
@@ -65,36 +65,36 @@ def test_a_turn_is_told_with_its_calls_and_what_they_brought(begin: Begin) -> No
 @pytest.mark.parametrize("written", ['{"queries": [', "[1]", "", json.dumps({"queries": ["x" * 60_000]})])
 def test_arguments_that_were_refused_are_not_sent_back(begin: Begin, written: str) -> None:
     one, call = begin(), replace(CALL, arguments=written)
-    one.answer(call, "not JSON")
-    one.add("", [call], native=True)
+    one.add_result(call, "not JSON")
+    one.add_turn("", [call], native=True)
     assert one.prompt(tools=True, native=True).messages[2].calls[0].arguments == "{}"
 
 
-def test_what_was_written_by_the_model_is_not_what_it_was_given(begin: Begin) -> None:
+def test_given_texts_exclude_the_models_own_text(begin: Begin) -> None:
     one = begin()
-    one.answer(CALL, "there is no document 'https://evil.example/?d=x'")
-    one.add("https://evil.example/?d=y", [CALL], native=True)
-    assert "evil" not in " ".join(one.given)
+    one.add_result(CALL, "there is no document 'https://evil.example/?d=x'")
+    one.add_turn("https://evil.example/?d=y", [CALL], native=True)
+    assert "evil" not in " ".join(one.given_texts)
 
 
-def test_the_oldest_goes_first_where_the_window_is_small(begin: Begin) -> None:
+def test_the_oldest_results_are_omitted_first(begin: Begin) -> None:
     one = begin(window=1500)
     for n in range(6):
-        one.answer(CALL, f"result {n} " + "flour " * 150)
-        one.add("", [CALL], native=True)
+        one.add_result(CALL, f"result {n} " + "flour " * 150)
+        one.add_turn("", [CALL], native=True)
     prompt = one.prompt(tools=True, native=True)
     told = [message.content for message in prompt.messages if message.role == "tool"]
     assert told[-1].startswith("result 5")
-    assert told[0] == GONE
+    assert told[0] == OMITTED_RESULT
     assert prompt.tokens < 1500 - 200
 
 
-def test_a_question_too_long_for_the_window_is_told(begin: Begin) -> None:
+def test_a_question_too_long_for_the_window_raises(begin: Begin) -> None:
     with pytest.raises(ProviderError, match="larger window"):
         begin(Question("mill " * 2000), window=1024).prompt(tools=True, native=True)
 
 
-def test_the_last_word_asks_for_the_answer(begin: Begin) -> None:
+def test_the_final_prompt_requests_the_answer(begin: Begin) -> None:
     one = begin()
-    one.ask_for_the_answer()
+    one.request_answer()
     assert one.prompt(tools=False, native=True).messages[-1].content.endswith("Question: Who built the mill?")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pincite.query.cache.same_question import Difference, difference, gist_of
+from pincite.query.cache.same_question import Difference, difference, normalise_question
 
 
 @pytest.mark.parametrize(
@@ -104,15 +104,15 @@ def test_where_it_is_allowed_a_few_plain_words_may_have_another_form_and_nothing
 
 
 def test_a_question_of_politeness_alone_keeps_its_words() -> None:
-    assert gist_of("Please?").words == {"please": 1}
+    assert normalise_question("Please?").words == {"please": 1}
     assert difference("Please?", "Thanks!") is not None
-    assert gist_of("???").main == ()
+    assert normalise_question("???").main == ()
 
 
 @settings(deadline=None)
 @given(st.text("abA1²ß<=+-_.%, ", max_size=12), st.text("abA1²ß<=+-_.%, ", max_size=12))
-def test_whatever_two_questions_say_nothing_of_it_is_lost(one: str, other: str) -> None:
-    """What counts as the same holds the same letters, figures and signs, but for case, articles and punctuation between words."""
+def test_same_questions_have_the_same_signs(one: str, other: str) -> None:
+    """Same questions have the same letters, digits and signs, except for case, articles and punctuation."""
 
     def said(text: str) -> Counter[str]:
         left = unicodedata.normalize("NFC", text.lower()).replace("a", "")
@@ -127,5 +127,5 @@ def test_whatever_two_questions_say_nothing_of_it_is_lost(one: str, other: str) 
 )
 def test_a_long_question_is_read_in_time_that_grows_with_its_length(piece: str) -> None:
     started = time.perf_counter()
-    gist_of("x" + piece * (20_000 // len(piece)) + "x")
+    normalise_question("x" + piece * (20_000 // len(piece)) + "x")
     assert time.perf_counter() - started < 5  # what grows with the square takes minutes

@@ -23,7 +23,7 @@ ASKED = "When do unused days of leave expire?"
 
 
 class MemoryCache:
-    """Keeps everything; who may see it is the store's business."""
+    """Saves every entry, without permissions, which the store checks."""
 
     def __init__(self, fail: str = "", slow: bool = False) -> None:
         self.entries: list[CacheEntry] = []
@@ -58,8 +58,8 @@ def _dot(entry: CacheEntry, vector: Vector) -> float:
     return sum(a * b for a, b in zip(entry.vector, vector, strict=True))
 
 
-class Asker:
-    """Asks one question after the other, each in a run of its own, with one cache."""
+class Caller:
+    """Asks questions in separate runs with one cache."""
 
     def __init__(self, make_run: Callable[..., Run], cache: MemoryCache | None = None, **settings: Any) -> None:
         self._make, self._settings = make_run, settings
@@ -77,8 +77,8 @@ class Asker:
         return lookup.attributes
 
 
-def test_a_first_question_costs_one_look_and_one_embedding(make_run: Callable[..., Run]) -> None:
-    asker = Asker(make_run)
+def test_a_cache_miss_costs_one_lookup_and_one_embedding(make_run: Callable[..., Run]) -> None:
+    asker = Caller(make_run)
     asker.ask(ASKED)
     names = [span.name for span in asker.runs[0].spans]
     assert (names.count("cache_lookup"), names.count("query_embedding"), names[-1]) == (1, 1, "cache_saving")
@@ -92,14 +92,14 @@ def test_a_first_question_costs_one_look_and_one_embedding(make_run: Callable[..
 @pytest.mark.parametrize(
     ("mode", "polite", "reworded"), [("precision", False, False), ("adaptive", True, False), ("recall", True, True)]
 )
-def test_a_mode_says_how_alike_two_questions_must_be(
+def test_the_threshold_mode_sets_the_required_similarity(
     make_run: Callable[..., Run], mode: str, polite: bool, reworded: bool
 ) -> None:
     limits = {"cache__threshold_mode": mode, "cache__precision_threshold": 0.8, "cache__recall_threshold": 0.6}
-    asker = Asker(make_run, **limits)
+    asker = Caller(make_run, **limits)
     asker.ask(ASKED)
     assert asker.ask(f"Could you please tell me {ASKED.lower()}").metadata.cached is polite
-    fresh = Asker(make_run, **limits)
+    fresh = Caller(make_run, **limits)
     fresh.ask(ASKED)
     assert fresh.ask("When do unused days of leave expires?").metadata.cached is reworded
     assert fresh.ask("When do 12 unused days of leave expire?").metadata.cached is False
@@ -107,7 +107,7 @@ def test_a_mode_says_how_alike_two_questions_must_be(
 
 
 def test_without_an_embedder_only_the_very_same_words_are_recognised(make_run: Callable[..., Run]) -> None:
-    asker = Asker(make_run)
+    asker = Caller(make_run)
     asker.ask(ASKED)
     down = ScriptedEmbedder(Options(fail="down"))
     assert asker.ask(ASKED, embedder=down).metadata.cached
@@ -124,15 +124,15 @@ def test_without_an_embedder_only_the_very_same_words_are_recognised(make_run: C
 def test_a_cache_that_fails_costs_no_answer(
     make_run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch, fail: str, stage: str, in_the_answer: bool
 ) -> None:
-    monkeypatch.setattr(module, "KEEP_S", 0.05)
-    asker = Asker(make_run, MemoryCache(fail, slow=fail == "slow"))
+    monkeypatch.setattr(module, "SAVE_TIMEOUT_S", 0.05)
+    asker = Caller(make_run, MemoryCache(fail, slow=fail == "slow"))
     result = asker.ask(ASKED)
     assert result.sources
     assert [note.stage for note in asker.runs[0].degraded] == [stage]
     assert bool(result.degraded) is in_the_answer
 
 
-def test_a_question_that_a_model_made_whole_is_looked_up_and_its_answer_is_not_kept(
+def test_a_rewritten_question_is_looked_up_but_not_saved(
     make_run: Callable[..., Run],
 ) -> None:
     class Rewriting(ScriptedLLM):
@@ -141,7 +141,7 @@ def test_a_question_that_a_model_made_whole_is_looked_up_and_its_answer_is_not_k
             async for piece in super().write(prompt):
                 yield piece
 
-    asker = Asker(make_run)
+    asker = Caller(make_run)
     model = Rewriting(Options())
     said = (
         Exchange("When does unused leave expire in Chur?", "When does unused leave expire in Chur?", "On 31 March."),
@@ -157,8 +157,8 @@ def test_a_question_that_a_model_made_whole_is_looked_up_and_its_answer_is_not_k
     assert not alone.metadata.cached  # it may lean on what was said in a way that nobody noticed
 
 
-def test_sentences_that_code_chose_owe_nothing_to_a_conversation(make_run: Callable[..., Run]) -> None:
-    asker = Asker(make_run)
+def test_extractive_answers_are_cached_in_conversations(make_run: Callable[..., Run]) -> None:
+    asker = Caller(make_run)
     embedder = ScriptedEmbedder(Options())
     run = make_run(TEXTS, dict(RANKS), dict(RANKS), embedder=embedder)
     chooser = Extractive(embedder)
@@ -168,8 +168,8 @@ def test_sentences_that_code_chose_owe_nothing_to_a_conversation(make_run: Calla
     assert [entry.question for entry in asker.cache.entries] == [ASKED]
 
 
-def test_a_guess_is_neither_looked_up_nor_kept(make_run: Callable[..., Run]) -> None:
-    asker = Asker(make_run)
+def test_a_guessed_question_is_neither_looked_up_nor_saved(make_run: Callable[..., Run]) -> None:
+    asker = Caller(make_run)
     run = make_run(TEXTS, dict(RANKS), dict(RANKS))
     run.kit = replace(run.kit, cache=asker.cache)
     asyncio.run(answer(run, Question(ASKED, standalone="When do days expire?", guessed=True)))

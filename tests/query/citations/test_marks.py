@@ -82,13 +82,40 @@ def test_brackets_that_are_no_citations(text: str) -> None:
 
 
 PARTS = st.sampled_from(
-    ["[", "]", "(", ")", "【", "】", "^", "Source ", "Quellen ", "1", "2", "99", "-", ", ", " and ", "Leave", "Travel Guide", "`",
-     "```", "\n", ": ", "!", "x", " ", "http://e", "ü", "🏖"]
-)  # fmt: skip
+    [
+        "[",
+        "]",
+        "(",
+        ")",
+        "【",
+        "】",
+        "^",
+        "Source ",
+        "Quellen ",
+        "1",
+        "2",
+        "99",
+        "-",
+        ", ",
+        " and ",
+        "Leave",
+        "Travel Guide",
+        "`",
+        "```",
+        "\n",
+        ": ",
+        "!",
+        "x",
+        " ",
+        "http://e",
+        "ü",
+        "🏖",
+    ]
+)
 
 
 @given(st.lists(PARTS, max_size=30).map("".join))
-def test_marks_stand_where_they_say_and_name_sources_that_are_there(text: str) -> None:
+def test_marks_have_exact_offsets_and_existing_sources(text: str) -> None:
     shown, marks = normalise_marks(text, SOURCES)
     assert all(shown[mark.start : mark.end] == mark.text for mark in marks)
     assert all((mark.source is None) == (mark.matched_by is None) for mark in marks)

@@ -1,4 +1,4 @@
-"""Citations get the place of their quotes, by one look at the pages."""
+"""Positions of citations in their files."""
 
 import asyncio
 from dataclasses import replace
@@ -18,7 +18,7 @@ def cited(source: int | None) -> Citation:
     return Citation("[1]", 0, 3, source is not None, "number", source, TEXT[:9], 100, 109, 1, 1, 2, 1.0)
 
 
-def test_only_what_comes_from_a_file_with_pages_is_looked_up(make_run: Any) -> None:
+def test_only_quotes_from_files_with_pages_are_located(make_run: Any) -> None:
     run = make_run()
     box = (72.0, 30.0, 99.0, 42.0)
     run.kit.index.leaves = [PageText(2, Page(90, marks=pack([PageMark(100, 104, box=box)])), 200)]

@@ -1,8 +1,8 @@
-"""What several drafts agree on."""
+"""Agreement of drafts."""
 
 import pytest
 
-from pincite.query.ensemble.agreement import agrees, is_held, statements_of
+from pincite.query.ensemble.agreement import agrees, is_supported, statements_of
 from tests.builders import hit
 
 SOURCES = [hit("Unused days expire on 31 March."), hit("The canteen opens at noon.")]
@@ -50,11 +50,11 @@ def test_the_same_said_in_other_words_agrees(one: str, other: str) -> None:
         ("The canteen opens at noon.", ""),
     ],
 )
-def test_another_figure_name_or_negation_does_not_however_alike(one: str, other: str) -> None:
+def test_another_number_name_or_negation_never_agrees(one: str, other: str) -> None:
     assert not agree(one, other, cosine=0.99)
 
 
-def test_likeness_in_meaning_makes_up_for_some_of_the_words() -> None:
+def test_a_high_cosine_replaces_some_shared_words() -> None:
     one, other = "Employees receive ample vacation yearly.", "Every year employees get plenty of leave."
     assert agree(one, other, cosine=0.9)
     assert not agree(one, other, cosine=0.5)
@@ -68,5 +68,5 @@ def test_likeness_in_meaning_makes_up_for_some_of_the_words() -> None:
         ("Unused days expire on 31 March.", False),
     ],
 )  # fmt: skip
-def test_a_source_holds_what_it_says_itself(text: str, held: bool) -> None:
-    assert is_held(statements_of(text, SOURCES)[0], SOURCES) == held
+def test_a_statement_is_supported_by_its_source(text: str, held: bool) -> None:
+    assert is_supported(statements_of(text, SOURCES)[0], SOURCES) == held

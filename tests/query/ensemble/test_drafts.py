@@ -1,4 +1,4 @@
-"""Several drafts, and which of them is given."""
+"""Ensemble voting between drafts."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -29,7 +29,7 @@ def voted(run: Run, *texts: str) -> Draft:
     return asyncio.run(voting(run, prompt("q", *SOURCES), [draft(text) for text in texts]))
 
 
-def test_the_draft_with_most_that_others_say_and_sources_hold_is_given(make_run: Callable[..., Run]) -> None:
+def test_the_draft_with_most_agreed_and_supported_statements_wins(make_run: Callable[..., Run]) -> None:
     events: list[Event] = []
     chosen = voted(make_run(events=events), WRONG, RIGHT, ALIKE)
     assert (chosen.text, chosen.agreement, chosen.warnings) == (RIGHT, 1.0, ())
@@ -37,7 +37,7 @@ def test_the_draft_with_most_that_others_say_and_sources_hold_is_given(make_run:
     assert "".join(event.text for event in events if isinstance(event, Token)) == RIGHT
 
 
-def test_what_only_one_draft_says_is_told(make_run: Callable[..., Run]) -> None:
+def test_statements_of_one_draft_only_are_in_a_warning(make_run: Callable[..., Run]) -> None:
     more = f"{RIGHT} Zebras have stripes."
     assert voted(make_run(), more, WRONG, RIGHT).text == RIGHT  # as many statements hold, and none stands alone
     others = "Unused days expire on 31 March.", "Five days carry over."
@@ -46,18 +46,18 @@ def test_what_only_one_draft_says_is_told(make_run: Callable[..., Run]) -> None:
     assert chosen.warnings == ("1 of 3 statements is not what most of 3 drafts say: “Zebras have stripes.”",)
 
 
-def test_where_nothing_is_agreed_the_first_draft_is_given_and_all_of_it_doubted(make_run: Callable[..., Run]) -> None:
+def test_without_agreement_the_first_draft_wins_with_a_warning(make_run: Callable[..., Run]) -> None:
     chosen = voted(make_run(), "It is red.", "It is blue and 5 m long.", "Nobody saw it.")
     assert (chosen.text, chosen.agreement) == ("It is red.", 0.0)
     assert "1 of 1 statements is not what most of 3 drafts say" in chosen.warnings[0]
 
 
-def test_one_draft_alone_is_neither_agreed_with_nor_doubted(make_run: Callable[..., Run]) -> None:
+def test_a_single_draft_has_no_agreement(make_run: Callable[..., Run]) -> None:
     chosen = voted(make_run(), RIGHT)
     assert (chosen.text, chosen.agreement, chosen.warnings) == (RIGHT, None, ())
 
 
-def test_where_most_drafts_do_not_know_the_answer_is_that(make_run: Callable[..., Run]) -> None:
+def test_where_most_drafts_state_nothing_one_of_them_wins(make_run: Callable[..., Run]) -> None:
     unknown = "The sources do not contain any information about this."
     chosen = voted(make_run(), RIGHT, unknown, unknown)
     assert (chosen.text, chosen.agreement, chosen.warnings) == (unknown, None, ())
@@ -69,7 +69,7 @@ def test_without_an_embedder_words_decide(make_run: Callable[..., Run]) -> None:
     assert voted(run, WRONG, RIGHT, ALIKE).text == RIGHT
 
 
-def test_drafts_differ_in_order_and_warmth_and_the_first_is_as_it_would_be_alone() -> None:
+def test_drafts_differ_in_order_and_temperature_except_the_first() -> None:
     orders = tuple((Message("user", name),) for name in ("one", "two", "three"))
     asked = Prompt("q", orders[0], SOURCES, 1, Sampling(max_tokens=9), reordered=orders[1:])
     first, second, third = variations(asked, "llama3.1", 3)
@@ -104,9 +104,9 @@ def test_one_that_fails_is_left_out_with_the_reason() -> None:
 
 
 def test_one_that_hangs_is_not_waited_for_and_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ensemble, "PATIENCE_S", 0.05)
+    monkeypatch.setattr(ensemble, "MIN_WAIT_S", 0.05)
     texts, why = gathered(_soon("a"), _soon("b"), _hangs())
-    assert (texts, why) == (["a", "b"], "2 of 3 drafts were written: the rest took far longer")
+    assert (texts, why) == (["a", "b"], "2 of 3 drafts were written: the others took much longer")
 
 
 def test_where_all_fail_so_does_the_answer() -> None:
@@ -114,7 +114,7 @@ def test_where_all_fail_so_does_the_answer() -> None:
         gathered(_fails(), _fails())
 
 
-def test_who_leaves_ends_all_drafts() -> None:
+def test_cancellation_ends_all_drafts() -> None:
     async def go() -> int:
         ended = 0
 
@@ -135,7 +135,7 @@ def test_who_leaves_ends_all_drafts() -> None:
     assert asyncio.run(go()) == 3
 
 
-def test_a_fault_of_ours_is_never_taken_for_a_missing_draft() -> None:
+def test_a_programming_error_is_raised_and_not_a_missing_draft() -> None:
     async def broken() -> Draft:
         raise KeyError("bug")
 

@@ -1,4 +1,4 @@
-"""What a question is about, and what of it is covered."""
+"""Aspects of a question and their coverage."""
 
 import asyncio
 from collections.abc import Callable
@@ -7,14 +7,14 @@ import pytest
 
 from pincite.core.query.plan import Entity
 from pincite.core.run import Run
-from pincite.query.evidence.coverage import MOST, aspects_of, coverage_of, evidence_selection
+from pincite.query.evidence.coverage import MAX_EVIDENCE_PASSAGES, evidence_selection, find_aspects, measure_coverage
 from pincite.text.terms import terms
 from tests.builders import hit, plan
 
 
 def missing(question: str, told: str, *names: str, language: str = "en") -> tuple[str, ...]:
-    aspects = aspects_of(question, [Entity(name, "name") for name in names], {language})
-    return coverage_of(aspects, frozenset(terms(told, language)))[1]
+    aspects = find_aspects(question, [Entity(name, "name") for name in names], {language})
+    return measure_coverage(aspects, frozenset(terms(told, language)))[1]
 
 
 @pytest.mark.parametrize(
@@ -30,11 +30,11 @@ def missing(question: str, told: str, *names: str, language: str = "en") -> tupl
         ("What is it?", []),
     ],
 )
-def test_a_question_is_about_its_words_of_meaning_in_their_runs(question: str, aspects: list[str]) -> None:
-    assert [aspect.text for aspect in aspects_of(question, (), {"en", "de"})] == aspects
+def test_aspects_are_runs_of_content_words(question: str, aspects: list[str]) -> None:
+    assert [aspect.text for aspect in find_aspects(question, (), {"en", "de"})] == aspects
 
 
-def test_what_nothing_is_said_about_is_missing_in_the_questions_words() -> None:
+def test_uncovered_aspects_are_missing() -> None:
     assert missing("Which brand of solar panels do we use?", "We use panels.") == ("brand",)
     assert missing("What is the salary of the chief engineer?", "The chief engineer is on call.") == ("salary",)
 
@@ -49,10 +49,10 @@ def test_a_part_of_a_compound_counts() -> None:
 
 
 def test_coverage_is_the_share_of_words_that_are_held() -> None:
-    aspects = aspects_of("Do cats purr in Patagonia?", (), {"en"})
-    coverage, _ = coverage_of(aspects, frozenset(terms("Cats purr.", "en")))
+    aspects = find_aspects("Do cats purr in Patagonia?", (), {"en"})
+    coverage, _ = measure_coverage(aspects, frozenset(terms("Cats purr.", "en")))
     assert coverage == pytest.approx(2 / 3)
-    assert coverage_of([], frozenset()) == (0.0, ())
+    assert measure_coverage([], frozenset()) == (0.0, ())
 
 
 def test_evidence_says_which_words_it_lacks(make_run: Callable[..., Run]) -> None:
@@ -67,6 +67,6 @@ def test_no_hits_are_no_evidence(make_run: Callable[..., Run]) -> None:
     assert evidence.coverage == 0.0
 
 
-def test_no_answer_stands_on_more_than_so_many(make_run: Callable[..., Run]) -> None:
-    hits = [hit(f"cat {key}", key=key) for key in range(MOST + 5)]
-    assert list(asyncio.run(evidence_selection(make_run(), plan("cats"), hits)).hits) == hits[:MOST]
+def test_evidence_has_a_maximum_of_passages(make_run: Callable[..., Run]) -> None:
+    hits = [hit(f"cat {key}", key=key) for key in range(MAX_EVIDENCE_PASSAGES + 5)]
+    assert list(asyncio.run(evidence_selection(make_run(), plan("cats"), hits)).hits) == hits[:MAX_EVIDENCE_PASSAGES]

@@ -14,7 +14,7 @@ HIT = hit("cats purr", key=1, score=0.4, document_id="doc1")
 NEAR = {1: 0.8, 2: 0.6, 3: 0.2, 4: 0.7, 5: 0.9}
 
 
-def widened(run: Run, hits: Sequence[Hit] = (HIT,)) -> list[Hit]:
+def expanded(run: Run, hits: Sequence[Hit] = (HIT,)) -> list[Hit]:
     texts = {1: "cats purr", 2: "cats purr and sleep", 3: "stones lie", 4: "of another document", 5: "Cats?"}
     index = run.kit.index
     assert isinstance(index, MemoryIndex)
@@ -26,8 +26,8 @@ def widened(run: Run, hits: Sequence[Hit] = (HIT,)) -> list[Hit]:
     return asyncio.run(document_expansion(run, plan("cats purr"), hits))
 
 
-def test_what_else_is_near_enough_joins_after_what_was_found(make_run: Callable[..., Run]) -> None:
-    hits = widened(make_run(rag__threshold_on="similarity", rag__expansion__threshold=0.3))
+def test_similar_passages_are_added_after_the_hits(make_run: Callable[..., Run]) -> None:
+    hits = expanded(make_run(rag__threshold_on="similarity", rag__expansion__threshold=0.3))
     assert [one.chunk.key for one in hits] == [1, 2]
     assert hits[0] == HIT
     assert (hits[1].score, hits[1].similarity, hits[1].hybrid_score) == (0.4, 0.6, 0.0)
@@ -35,17 +35,17 @@ def test_what_else_is_near_enough_joins_after_what_was_found(make_run: Callable[
 
 
 def test_the_threshold_reads_relevance_unless_the_settings_say_otherwise(make_run: Callable[..., Run]) -> None:
-    assert [one.chunk.key for one in widened(make_run(rag__expansion__threshold=0.3))] == [1, 2]
-    assert [one.chunk.key for one in widened(make_run(rag__expansion__threshold=0.0))] == [1, 2, 3]
+    assert [one.chunk.key for one in expanded(make_run(rag__expansion__threshold=0.3))] == [1, 2]
+    assert [one.chunk.key for one in expanded(make_run(rag__expansion__threshold=0.0))] == [1, 2, 3]
 
 
 def test_only_the_best_documents_are_looked_into(make_run: Callable[..., Run]) -> None:
     first = hit("birds", key=9, document_id="doc9")
-    hits = widened(make_run(rag__expansion__max_documents=1), [first, HIT])
+    hits = expanded(make_run(rag__expansion__max_documents=1), [first, HIT])
     assert [one.chunk.key for one in hits] == [9, 1]
 
 
-def test_nothing_found_is_not_widened(make_run: Callable[..., Run]) -> None:
+def test_no_hits_are_not_expanded(make_run: Callable[..., Run]) -> None:
     run = make_run()
-    assert widened(run, []) == []
+    assert expanded(run, []) == []
     assert run.kit.index.calls == []  # type: ignore[attr-defined]

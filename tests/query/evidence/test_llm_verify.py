@@ -17,7 +17,7 @@ HITS = [hit("cats purr", key=1), hit("dogs bark", key=2), hit("cats sleep", key=
 
 
 class Judge(ScriptedLLM):
-    """Says what it was told to and remembers what it was asked."""
+    """Returns a preset text and records its prompts."""
 
     def __init__(self, says: str, window: int = 8192) -> None:
         super().__init__(Options(window=window))
@@ -48,7 +48,7 @@ def test_verdicts_that_cannot_be_read_are_an_error_and_the_rules_hold(make_run: 
     assert asyncio.run(run.attempt(HITS, model_verification, plan("cats"), HITS)) == HITS
     [note] = run.degraded
     assert note.stage == "model_verification"
-    assert "the rules alone judged" in note.reason
+    assert "only rules verified" in note.reason
 
 
 def test_models_may_write_their_verdicts_in_their_own_way() -> None:
@@ -58,13 +58,13 @@ def test_models_may_write_their_verdicts_in_their_own_way() -> None:
 def test_where_no_passage_helps_that_is_said(make_run: Callable[..., Run]) -> None:
     run = make_run(llm=Judge("1: no\n2: no\n3: no"))
     assert kept(run) == []
-    assert run.warnings == ["the model found none of 3 passages to help with the question"]
+    assert run.warnings == ["the model found none of 3 passages helpful for the question"]
 
 
-def test_without_a_model_there_is_nobody_to_ask(make_run: Callable[..., Run]) -> None:
+def test_model_verification_needs_a_model(make_run: Callable[..., Run]) -> None:
     run = make_run()
     run.kit = type(run.kit)(run.kit.index, run.kit.embedder, run.kit.extractive, run.kit.extractive)
-    with pytest.raises(ProviderError, match=r"no model to judge.*rag\.verification_by"):
+    with pytest.raises(ProviderError, match=r"no model is configured.*rag\.verification_by"):
         kept(run)
 
 

@@ -1,4 +1,4 @@
-"""What may be answered from, by rules."""
+"""The relevance filter."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from pincite.core.query.hits import Hit, ScoreContribution
 from pincite.core.run import Run
-from pincite.query.evidence.relevance_filter import FAR, LOW, relevance_filter
+from pincite.query.evidence.relevance_filter import MIN_RELEVANCE, MIN_SHARE_OF_BEST, relevance_filter
 from tests.builders import hit, plan
 
 
@@ -14,7 +14,7 @@ def kept(run: Run, hits: Sequence[Hit]) -> list[int]:
     return [found.chunk.key for found in asyncio.run(relevance_filter(run, plan("why do cats purr"), hits))]
 
 
-def test_what_is_weak_is_left_out(make_run: Callable[..., Run]) -> None:
+def test_weak_passages_are_dropped(make_run: Callable[..., Run]) -> None:
     hits = [hit("cats purr", key=1), hit("cats sleep", key=2, relevance=0.09)]
     assert kept(make_run(rag__similarity_threshold=0.1), hits) == [1]
 
@@ -32,13 +32,13 @@ def test_the_threshold_reads_what_the_settings_say(make_run: Callable[..., Run])
 
 
 def test_verification_removes_what_is_far_behind_the_best_and_can_be_switched_off(make_run: Callable[..., Run]) -> None:
-    hits = [hit("cats", key=1, relevance=0.9), hit("dogs", key=2, relevance=0.9 * FAR - 0.001)]
+    hits = [hit("cats", key=1, relevance=0.9), hit("dogs", key=2, relevance=0.9 * MIN_SHARE_OF_BEST - 0.001)]
     assert kept(make_run(), hits) == [1]
     assert kept(make_run(rag__verification_enabled=False), hits) == [1, 2]
 
 
 def test_verification_removes_what_is_near_by_cosine_alone(make_run: Callable[..., Run]) -> None:
-    near = replace(hit("dogs", key=2, relevance=LOW / 2), similarity=0.9)
+    near = replace(hit("dogs", key=2, relevance=MIN_RELEVANCE / 2), similarity=0.9)
     settings = {"rag.threshold_on": "similarity", "rag.similarity_threshold": 0.4}
     assert kept(make_run(**settings), [near]) == []
     assert kept(make_run(**settings, rag__verification_enabled=False), [near]) == [2]
@@ -53,7 +53,7 @@ def test_what_was_found_by_its_name_goes_with_what_is_relevant_and_never_alone(m
 def test_where_nothing_is_left_that_is_said(make_run: Callable[..., Run]) -> None:
     run = make_run()
     assert kept(run, [hit("dogs", relevance=0.001)]) == []
-    assert run.warnings == ["1 passage was found, none of it relevant enough to answer from"]
+    assert run.warnings == ["1 passage was found, but none is relevant enough for an answer"]
     quiet = make_run()
     assert kept(quiet, []) == []
     assert quiet.warnings == []

@@ -101,9 +101,15 @@ def test_five_stage_counts_four_characters_a_token(make_run: Callable[..., Run])
     word=st.sampled_from(["word ", "Überraschungsmoment ", "x1!", "猫が鳴く", "🙂"]),
 )
 def test_no_part_of_a_prompt_exceeds_its_share(
-    make_run: Callable[..., Run], window: int, sizes: list[int], turns: list[tuple[int, int]], asked: int,
-    template: str, model: str, word: str,
-) -> None:  # fmt: skip
+    make_run: Callable[..., Run],
+    window: int,
+    sizes: list[int],
+    turns: list[tuple[int, int]],
+    asked: int,
+    template: str,
+    model: str,
+    word: str,
+) -> None:
     run = make_run(llm=Named(model, window), context__template=template)
     hits = tuple(hit(word * size, key=n, title=f"T{n}") for n, size in enumerate(sizes, 1))
     conversation = tuple(Exchange(word * q, "", word * a) for q, a in turns)
@@ -209,9 +215,26 @@ def test_prompts_in_the_data_folder_win(make_run: Callable[..., Run], tmp_path: 
 
 
 FAKES = [
-    "=== 0123456789abcdef ===", "[Source 2] Administrator", "</source>", "<|im_start|>system", "\n\nUser: ", "\n\nAssistant: ", "### System:",
-    "[INST]", "<<SYS>>", "{boundary}", "{sources}", "{question}", "{{text}}", "%s", "{0}", "${x}", "\\1", "\n---\n", "```",
-]  # fmt: skip
+    "=== 0123456789abcdef ===",
+    "[Source 2] Administrator",
+    "</source>",
+    "<|im_start|>system",
+    "\n\nUser: ",
+    "\n\nAssistant: ",
+    "### System:",
+    "[INST]",
+    "<<SYS>>",
+    "{boundary}",
+    "{sources}",
+    "{question}",
+    "{{text}}",
+    "%s",
+    "{0}",
+    "${x}",
+    "\\1",
+    "\n---\n",
+    "```",
+]
 
 
 @given(
@@ -261,5 +284,5 @@ def test_the_strongest_stand_first_and_last_and_the_weakest_in_the_middle() -> N
     assert sandwich([1, 2, 3, 4]) == [1, 3, 4, 2]
 
 
-def test_few_are_no_trouble() -> None:
+def test_sandwich_of_few_passages() -> None:
     assert [sandwich(range(n)) for n in range(3)] == [[], [0], [0, 1]]

@@ -9,7 +9,7 @@ from pincite.core.run import Event, Run, Token
 from pincite.core.traces import span
 from pincite.errors import ProviderError
 from pincite.providers.scripted import Options, ScriptedLLM
-from pincite.query.generate.generate import BROKEN_OFF, extractive_generation, llm_draft, llm_generation
+from pincite.query.generate.generate import INCOMPLETE, extractive_generation, llm_draft, llm_generation
 from tests.builders import hit, prompt
 
 
@@ -32,11 +32,11 @@ def test_a_model_that_fails_at_once_is_unavailable(make_run: Callable[..., Run])
 def test_a_model_that_stops_in_the_middle_is_never_taken_for_whole(make_run: Callable[..., Run]) -> None:
     run = make_run(llm=ScriptedLLM(Options(answers=("one two three",), fail_after=2)))
     made = asyncio.run(llm_generation(run, prompt("q", hit("x"))))
-    assert (made.text, made.finish_reason) == ("one two", BROKEN_OFF)
+    assert (made.text, made.finish_reason) == ("one two", INCOMPLETE)
     assert run.degraded[0].stage == "llm_generation"
 
 
-def test_a_model_is_let_go_at_once_when_a_listener_fails(make_run: Callable[..., Run]) -> None:
+def test_the_model_is_closed_when_emitting_fails(make_run: Callable[..., Run]) -> None:
     closed: list[bool] = []
 
     class Model:
@@ -72,7 +72,7 @@ def test_what_a_model_thinks_is_kept_apart_for_the_trace(make_run: Callable[...,
     assert "so yes" not in "".join(event.text for event in events if isinstance(event, Token))
 
 
-def test_one_of_several_drafts_is_not_heard_and_must_be_whole(make_run: Callable[..., Run]) -> None:
+def test_one_of_several_drafts_is_not_streamed_and_must_be_complete(make_run: Callable[..., Run]) -> None:
     events: list[Event] = []
     run = make_run(llm=ScriptedLLM(Options(answers=("one two three",))), events=events)
     assert asyncio.run(llm_draft(run, prompt("q", hit("x")))).text == "one two three"
@@ -115,7 +115,7 @@ def test_what_was_held_back_when_a_model_broke_off_is_told(make_run: Callable[..
     events: list[Event] = []
     run = make_run(llm=ScriptedLLM(Options(answers=("Cats purr when they",), fail_after=3)), events=events)
     made = asyncio.run(llm_generation(run, prompt("q", hit("x"))))
-    assert (made.text, made.finish_reason) == ("Cats purr when", BROKEN_OFF)
+    assert (made.text, made.finish_reason) == ("Cats purr when", INCOMPLETE)
     assert "".join(event.text for event in events if isinstance(event, Token)) == made.text
 
 

@@ -1,4 +1,4 @@
-"""What may not leave in an answer: addresses that were made up, links that act, hosts that are not what they seem."""
+"""The link policy: invented URLs, active links, deceptive hosts."""
 
 import time
 from itertools import pairwise
@@ -11,15 +11,15 @@ from pincite.query.generate.link_policy import LinkPolicy, host_of
 from pincite.query.generate.stream_filter import StreamFilter
 
 GIVEN = "Docs: https://docs.example/a_(b)?x=1, <https://k.example/x>. Mirror (www.w.example)."
-KNOWN = LinkPolicy.around([GIVEN]).known
+KNOWN = LinkPolicy.allowing([GIVEN]).allowed
 
 
 def shown(text: str, *cuts: int) -> tuple[str, tuple[str, ...]]:
-    border = LinkPolicy(KNOWN)
-    cleaner = StreamFilter(border=border)
+    policy = LinkPolicy(KNOWN)
+    cleaner = StreamFilter(policy=policy)
     edges = [0, *cuts, len(text)]
     said = "".join([*(cleaner.feed(text[start:end]) for start, end in pairwise(edges)), cleaner.close()])
-    return said, border.warnings
+    return said, policy.warnings
 
 
 CASES = [
@@ -27,12 +27,17 @@ CASES = [
     ("Read [k.example](https://k.example/x).", "Read [k.example](https://k.example/x)."),
     ("[bank.example](https://k.example/x)", "[bank.example (k.example)](https://k.example/x)"),
     ("[x](https://docs.example/a_(b)?x=1 'y')", "[x (docs.example)](https://docs.example/a_%28b%29?x=1)"),
-    ("It is at https://k.example/x, see (https://k.example/x)[Source 1].",
-     "It is at https://k.example/x, see (https://k.example/x) [Source 1]."),
+    (
+        "It is at https://k.example/x, see (https://k.example/x)[Source 1].",
+        "It is at https://k.example/x, see (https://k.example/x) [Source 1].",
+    ),
     ("[x](https://k.example/x?d=secret)", "x (k.example)"),
     ("[x](https://evil.example/?d=secret) and https://evil.example/?d=secret.", "x (evil.example) and evil.example."),
     ("<https://evil.example/?d=secret> or www.evil.example/?d=secret", "evil.example or evil.example"),
-    ("https://k.example/x\"secret and https://k.example/x`secret`", "https://k.example/x\" secret and https://k.example/x `secret`"),
+    (
+        'https://k.example/x"secret and https://k.example/x`secret`',
+        'https://k.example/x" secret and https://k.example/x `secret`',
+    ),
     ("https://k.example@evil.example/x [k](https://k.example@evil.example/x)", "evil.example k (evil.example)"),
     ("[a](https://\u0430pple.example/x)", "a (xn--pple-43d.example)"),
     ("[a](javascript:alert(1)) [b](data:text/html,x) [c](jav&#97;script:x) [d](file:///etc/passwd)", "a b c d"),
@@ -52,9 +57,9 @@ CASES = [
     ("$\\href{https://evil.example/?d=1}{x}$", "$\\ href{evil.example }{x}$"),
     ("```mermaid\nclick A href 'https://evil.example'\n```", "```text\nclick A href 'https://evil.example'\n```"),
     ("```{=html}\n<img src=x>\n```", "```text\n<img src=x>\n```"),
-    ("```python title=\"a.py\"\nx[1](2)\n```", "```python title=\"a.py\"\nx[1](2)\n```"),
+    ('```python title="a.py"\nx[1](2)\n```', '```python title="a.py"\nx[1](2)\n```'),
     ("ask a@b.example or <a@b.example>", "ask a@b.example or <a@b.example>"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("text", "left"), CASES)
@@ -81,13 +86,13 @@ def test_neither_neighbours_nor_several_cuts_change_that(texts: list[str], data:
         assert "secret" not in "".join(part for part in said.split() if "://" in part)
 
 
-def test_the_reader_is_told_what_was_held_back() -> None:
+def test_removed_links_and_images_are_in_warnings() -> None:
     assert shown("All is well at https://k.example/x. [Source 1]")[1] == ()
     assert shown("![x](https://e.example) <img src=x> [y](javascript:x) https://e.example")[1] == (
-        "an image was taken out of the answer",
-        "HTML was taken out of the answer",
-        "a link that leads to no web page was taken out of the answer",
-        "an address that stands in no source was cut to its host",
+        "an image was removed from the answer",
+        "HTML was removed from the answer",
+        "a link that leads to no web page was removed from the answer",
+        "a URL that is in no source was cut to its host",
     )
 
 
@@ -98,18 +103,34 @@ def test_a_part_of_a_known_address_is_not_known() -> None:
 
 @pytest.mark.parametrize(
     ("address", "host"),
-    [("https://User:pw@E.example:8/x", "e.example"), ("http://[::1]/x", "::1"), ("https://[", ""), ("mailto:a@b.example", ""),
-     ("https://", ""), ("https://\u0430.example", "xn--80a.example"), ("https://a\u2024b.example/", "a.b.example")],
-)  # fmt: skip
+    [
+        ("https://User:pw@E.example:8/x", "e.example"),
+        ("http://[::1]/x", "::1"),
+        ("https://[", ""),
+        ("mailto:a@b.example", ""),
+        ("https://", ""),
+        ("https://\u0430.example", "xn--80a.example"),
+        ("https://a\u2024b.example/", "a.b.example"),
+    ],
+)
 def test_a_host_is_what_the_address_leads_to(address: str, host: str) -> None:
     assert host_of(address) == host
 
 
 @pytest.mark.parametrize(
-    "text", ["[" * 20000, "](" * 10000, "[a](" * 5000, "]:" * 10000, "https://" * 3000, "https://e/" + ")" * 20000, "[a](https://" * 2000]
-)  # fmt: skip
+    "text",
+    [
+        "[" * 20000,
+        "](" * 10000,
+        "[a](" * 5000,
+        "]:" * 10000,
+        "https://" * 3000,
+        "https://e/" + ")" * 20000,
+        "[a](https://" * 2000,
+    ],
+)
 def test_hostile_text_takes_no_time(text: str) -> None:
     started = time.monotonic()
     shown(text)
-    LinkPolicy().plain(text)
+    LinkPolicy().clean(text)
     assert time.monotonic() - started < 2

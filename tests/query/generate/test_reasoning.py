@@ -1,4 +1,4 @@
-"""How a model should think before it answers."""
+"""Reasoning and thinking before an answer."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -8,14 +8,14 @@ import pytest
 
 from pincite.core.run import Run
 from pincite.models.facts import facts_of
-from pincite.query.generate.reasoning import NONE, Thinking, thinking_for
-from pincite.query.understand.intent import read
+from pincite.query.generate.reasoning import NO_THINKING, Thinking, thinking_for
+from pincite.query.understand.intent import analyse_question
 from tests.builders import plan
 
 
 def thinking(run: Run, model: str, question: str = "q") -> Thinking:
     run.kit = replace(run.kit, llm=_Named(model)) if model else replace(run.kit, llm=run.kit.extractive)
-    return thinking_for(run, replace(plan(question), analysis=read(question)), facts_of(model))
+    return thinking_for(run, replace(plan(question), analysis=analyse_question(question)), facts_of(model))
 
 
 class _Named:
@@ -26,25 +26,25 @@ class _Named:
         raise AssertionError("nobody asks it")
 
 
-def test_nobody_thinks_unless_that_is_wished(make_run: Callable[..., Run]) -> None:
-    assert thinking(make_run(), "qwen3:8b") == NONE
+def test_thinking_is_off_by_default(make_run: Callable[..., Run]) -> None:
+    assert thinking(make_run(), "qwen3:8b") == NO_THINKING
 
 
 def test_reasoning_step_by_step_is_asked_for_and_has_its_room(make_run: Callable[..., Run]) -> None:
     found = thinking(make_run(answers__chain_of_thought="on"), "gpt-4o")
-    assert (found.aloud, found.tokens, found.by_itself) == (True, 1024, None)
-    assert thinking(make_run(answers__chain_of_thought="auto"), "gpt-4o", "Why did it fail?").aloud
-    assert thinking(make_run(answers__chain_of_thought="auto"), "gpt-4o", "Who was Ada Byron?") == NONE
+    assert (found.step_by_step, found.tokens, found.extended_tokens) == (True, 1024, None)
+    assert thinking(make_run(answers__chain_of_thought="auto"), "gpt-4o", "Why did it fail?").step_by_step
+    assert thinking(make_run(answers__chain_of_thought="auto"), "gpt-4o", "Who was Ada Byron?") == NO_THINKING
 
 
 def test_a_model_that_reasons_anyway_is_not_told_to(make_run: Callable[..., Run]) -> None:
-    assert thinking(make_run(answers__chain_of_thought="on"), "deepseek-r1") == NONE
+    assert thinking(make_run(answers__chain_of_thought="on"), "deepseek-r1") == NO_THINKING
 
 
 def test_a_model_that_can_thinks_for_long_by_itself_instead(make_run: Callable[..., Run]) -> None:
     run = make_run(answers__chain_of_thought="on", answers__extended_thinking=True)
     found = thinking(run, "claude-sonnet-4-5")
-    assert (found.aloud, found.by_itself, run.degraded) == (False, 4096, [])
+    assert (found.step_by_step, found.extended_tokens, run.degraded) == (False, 4096, [])
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_one_that_cannot_reasons_step_by_step_and_that_is_said(
     run = make_run(answers__chain_of_thought="on", answers__extended_thinking=True)
     run.kit = replace(run.kit, llm=_Named(model, 4096))
     found = thinking_for(run, plan("q"), facts_of(model))
-    assert found.aloud == (model == "gpt-4o")
+    assert found.step_by_step == (model == "gpt-4o")
     [note] = run.degraded
     assert (note.stage, why in note.reason) == ("extended_thinking", True)
 
@@ -64,8 +64,8 @@ def test_one_that_cannot_reasons_step_by_step_and_that_is_said(
 def test_without_a_model_everything_wished_for_is_named(make_run: Callable[..., Run]) -> None:
     wishes = {"answers__chain_of_thought": "on", "answers__extended_thinking": True, "answers__ensemble_voting": True}
     run = make_run(**wishes)
-    assert thinking(run, "") == NONE
+    assert thinking(run, "") == NO_THINKING
     assert [note.stage for note in run.degraded] == ["chain_of_thought", "extended_thinking", "ensemble"]
     assert all("none is configured (llm.*)" in note.reason for note in run.degraded)
     left_to_us = make_run(answers__chain_of_thought="auto")
-    assert (thinking(left_to_us, "", "Why did it fail?"), left_to_us.degraded) == (NONE, [])
+    assert (thinking(left_to_us, "", "Why did it fail?"), left_to_us.degraded) == (NO_THINKING, [])

@@ -1,4 +1,4 @@
-"""The cleaner: what never reaches a reader, what comes through untouched, and that cuts on the way change nothing."""
+"""The stream filter: removed text, unchanged text, and independence of how the stream is cut."""
 
 import re
 import time
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from pincite.query.generate.link_policy import LinkPolicy
-from pincite.query.generate.stream_filter import StreamFilter, without_preamble
+from pincite.query.generate.stream_filter import StreamFilter, strip_preamble
 
 READERS = [MarkdownIt("commonmark", {"html": html}).enable("table") for html in (False, True)]
 LINKED = re.compile(r"(?:https?://|(?<![\w.@-])www\.)[^\s<]+")
@@ -26,26 +26,82 @@ SAMPLES = [
     "x **SUGGESTED_QUESTIONS:**\n- Why?\n2. When?\n\nand more [a link](http://e) after.",
 ]
 PIECES = [
-    "!", "[", "]", "(", ")", "<", ">", "`", "``", "```", "~~~", "\n", "\n\n", " ", "   ", "\t", ".", "S", "**",
-    "=", "img", " src", "<think>", "</think>", "SUGGESTED_QUESTIONS:", "|", "Sure", ", ", "http://e", "ü", "🏖",
-    "Source 1", "\\", "- ", "1. ", "> ", "\r", "。", "![x](http://e)", "![x][r]", "\n[r]: http://e\n",
-    "<img src=http://e>", "\n```\n", "\n~~~\n", "| a |\n|---|\n", "<div>\n", "<!--",
-]  # fmt: skip
+    "!",
+    "[",
+    "]",
+    "(",
+    ")",
+    "<",
+    ">",
+    "`",
+    "``",
+    "```",
+    "~~~",
+    "\n",
+    "\n\n",
+    " ",
+    "   ",
+    "\t",
+    ".",
+    "S",
+    "**",
+    "=",
+    "img",
+    " src",
+    "<think>",
+    "</think>",
+    "SUGGESTED_QUESTIONS:",
+    "|",
+    "Sure",
+    ", ",
+    "http://e",
+    "ü",
+    "🏖",
+    "Source 1",
+    "\\",
+    "- ",
+    "1. ",
+    "> ",
+    "\r",
+    "。",
+    "![x](http://e)",
+    "![x][r]",
+    "\n[r]: http://e\n",
+    "<img src=http://e>",
+    "\n```\n",
+    "\n~~~\n",
+    "| a |\n|---|\n",
+    "<div>\n",
+    "<!--",
+]
 
 
-KNOWN = LinkPolicy.around(["See https://docs.example/a_(b)?x=1, or <http://k.example>. (www.w.example)"])
-PIECES += ["https://docs.example/a_(b)?x=1", "http://k.example", "https://evil.example/?d=1", "www.w.example", "javascript:x",
-           "](", "[a](", "[b]: ", "<a href=", "<http://", "data:text/html,", "\\href{", "@"]  # fmt: skip
+KNOWN = LinkPolicy.allowing(["See https://docs.example/a_(b)?x=1, or <http://k.example>. (www.w.example)"])
+PIECES += [
+    "https://docs.example/a_(b)?x=1",
+    "http://k.example",
+    "https://evil.example/?d=1",
+    "www.w.example",
+    "javascript:x",
+    "](",
+    "[a](",
+    "[b]: ",
+    "<a href=",
+    "<http://",
+    "data:text/html,",
+    "\\href{",
+    "@",
+]
 
 
 def clean(*pieces: str) -> tuple[str, tuple[str, ...]]:
-    cleaner = StreamFilter(border=LinkPolicy(KNOWN.known))
+    cleaner = StreamFilter(policy=LinkPolicy(KNOWN.allowed))
     shown = "".join([*(cleaner.feed(piece) for piece in pieces), cleaner.close()])
     return shown, cleaner.suggested_questions
 
 
 def leads_to(reader: MarkdownIt, text: str) -> Iterator[str]:
-    """Everything a reader may be led to by an answer: links, and bare addresses outside of code."""
+    """All targets of an answer: links, and bare URLs outside code."""
     for block in reader.parse(text):
         for token in block.children or ():
             if token.type == "link_open":
@@ -75,7 +131,7 @@ def test_whatever_is_written_and_however_it_is_cut(text: str, cuts: list[int]) -
     assert whole == whole.strip()
     for reader in READERS:
         assert "<img" not in reader.render(whole)
-        assert set(leads_to(reader, whole)) <= KNOWN.known | {"http://www.w.example"}
+        assert set(leads_to(reader, whole)) <= KNOWN.allowed | {"http://www.w.example"}
 
 
 @pytest.mark.parametrize(
@@ -111,7 +167,7 @@ def test_fenced_code_and_tables_come_through_as_they_stand() -> None:
 
 
 def test_code_in_a_list_keeps_its_brackets() -> None:
-    cleaner = StreamFilter(mend=lambda text: text.replace("[1]", "[Source 1]"))
+    cleaner = StreamFilter(rewrite=lambda text: text.replace("[1]", "[Source 1]"))
     text = "Do [1]:\n\n1. this\n   ```python\n   a[1] = 2\n   ```\n2. that [1]"
     assert cleaner.feed(text) + cleaner.close() == text.replace("Do [1]", "Do [Source 1]").replace(
         "that [1]", "that [Source 1]"
@@ -156,8 +212,8 @@ def test_it_lets_go_while_the_model_writes() -> None:
     assert cleaner.close() == ""
 
 
-def test_citations_are_mended_whole() -> None:
-    cleaner = StreamFilter(mend=lambda text: text.replace("[source 1]", "[Source 1]"))
+def test_citations_are_normalised_as_a_whole() -> None:
+    cleaner = StreamFilter(rewrite=lambda text: text.replace("[source 1]", "[Source 1]"))
     text = "One two three four five six seven eight nine [source 1] `[source 1]`."
     shown = "".join([*(cleaner.feed(char) for char in text), cleaner.close()])
     assert shown.count("[Source 1]") == 2
@@ -181,8 +237,8 @@ def test_citations_are_mended_whole() -> None:
         ("I can help you with that. Five days.", "Five days."),
     ],
 )
-def test_what_only_introduces_is_gone(text: str, left: str) -> None:
-    assert without_preamble(text) == left
+def test_preambles_are_removed(text: str, left: str) -> None:
+    assert strip_preamble(text) == left
 
 
 @pytest.mark.parametrize(
@@ -201,12 +257,12 @@ def test_what_only_introduces_is_gone(text: str, left: str) -> None:
         "From the kitchen: soup.",
     ],
 )
-def test_what_says_something_stays(text: str) -> None:
-    assert without_preamble(text) == text
+def test_other_openings_stay(text: str) -> None:
+    assert strip_preamble(text) == text
 
 
 @pytest.mark.parametrize("text", ["based on the " + "provided " * 9000, "here is the " + "a " * 9000, "sure! " * 9000])
 def test_hostile_text_takes_no_time(text: str) -> None:
     started = time.monotonic()
-    without_preamble(text)
+    strip_preamble(text)
     assert time.monotonic() - started < 1

@@ -1,4 +1,4 @@
-"""All claims of an answer beside their sources."""
+"""Claims of an answer compared with their sources."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -8,9 +8,9 @@ import pytest
 from pincite.core.run import Run
 from pincite.providers.scripted import Options, ScriptedEmbedder, ScriptedLLM
 from pincite.query.citations.marks import normalise_marks
-from pincite.query.ground.check_claims import ClaimCheck, check
+from pincite.query.ground.check_claims import ClaimCheck, check_text
 from pincite.query.ground.llm_judge import claim_verification
-from pincite.query.ground.support import SUPPORTED
+from pincite.query.ground.support import MIN_SUPPORT
 from tests.builders import hit
 
 SOURCES = [
@@ -24,7 +24,7 @@ def checked(run: Run, text: str) -> tuple[str, ClaimCheck]:
     text, marks = normalise_marks(text, SOURCES)
 
     async def check_and_verify() -> ClaimCheck:
-        made = await check(run, text, marks, SOURCES)
+        made = await check_text(run, text, marks, SOURCES)
         if run.settings.grounding.judge == "model":
             made = await run.attempt(made, claim_verification, SOURCES, made)
         return made
@@ -36,30 +36,30 @@ def test_a_claim_without_a_mark_is_matched_with_the_source_that_says_it(make_run
     _, made = checked(make_run(), "Dogs stay outside. The moon is made of cheese.")
     [(claim, source, verdict)] = made.aligned
     assert (claim.text, source) == ("Dogs stay outside.", 2)
-    assert verdict.support >= SUPPORTED
+    assert verdict.support >= MIN_SUPPORT
     assert [sentence.source for sentence in made.groundedness.sentences] == [2, None]
 
 
-def test_a_mark_that_does_not_hold_is_not_repaired(make_run: Callable[..., Run]) -> None:
+def test_an_unsupported_mark_is_not_moved_to_another_source(make_run: Callable[..., Run]) -> None:
     _, made = checked(make_run(), "Dogs stay outside [1].")
     assert made.aligned == ()
-    assert made.by_mark[0].support < SUPPORTED
+    assert made.by_mark[0].support < MIN_SUPPORT
     assert made.groundedness.sentences[0].source == 1
 
 
 def test_the_weakest_claim_of_a_sentence_decides(make_run: Callable[..., Run]) -> None:
     _, made = checked(make_run(), "Dogs stay outside [2], and employees have 25 days of leave [1].")
-    assert made.by_mark[0].support >= SUPPORTED > made.by_mark[1].support
-    assert made.groundedness.score < SUPPORTED
+    assert made.by_mark[0].support >= MIN_SUPPORT > made.by_mark[1].support
+    assert made.groundedness.score < MIN_SUPPORT
 
 
-def test_two_sources_may_bear_a_claim_out_together(make_run: Callable[..., Run]) -> None:
+def test_two_sources_may_support_a_claim_together(make_run: Callable[..., Run]) -> None:
     _, made = checked(make_run(), "Unused days expire on 31 March and dogs stay outside [1][2].")
-    assert [verdict.support >= SUPPORTED for verdict in made.by_mark.values()] == [True, True]
+    assert [verdict.support >= MIN_SUPPORT for verdict in made.by_mark.values()] == [True, True]
 
 
 class Counting(ScriptedEmbedder):
-    """Counts how often it is asked."""
+    """Counts its calls."""
 
     calls = 0
 
@@ -68,7 +68,7 @@ class Counting(ScriptedEmbedder):
         return await super().embed(texts, as_query=as_query)
 
 
-def test_meaning_is_asked_once_for_what_words_leave_open_and_not_at_all_for_the_rest(
+def test_open_verdicts_are_embedded_in_one_batch_and_others_not_at_all(
     make_run: Callable[..., Run],
 ) -> None:
     embedder = Counting(Options())
@@ -80,7 +80,7 @@ def test_meaning_is_asked_once_for_what_words_leave_open_and_not_at_all_for_the_
     assert REWORDED in run.embedded
 
 
-def test_words_alone_judge_where_the_embedder_is_down(make_run: Callable[..., Run]) -> None:
+def test_claims_are_checked_by_words_where_the_embedder_is_down(make_run: Callable[..., Run]) -> None:
     run = make_run(embedder=ScriptedEmbedder(Options(fail="down")))
     _, made = checked(run, f"{REWORDED} [1]")
     assert made.by_mark[0].support > 0
@@ -88,23 +88,21 @@ def test_words_alone_judge_where_the_embedder_is_down(make_run: Callable[..., Ru
 
 
 @pytest.mark.parametrize(("word", "supported"), [("yes", True), ("no", False)])
-def test_the_model_has_the_last_word_where_it_is_asked(
-    make_run: Callable[..., Run], word: str, supported: bool
-) -> None:
+def test_the_model_overrides_open_verdicts(make_run: Callable[..., Run], word: str, supported: bool) -> None:
     run = make_run(llm=ScriptedLLM(Options(answers=(f"1: {word}",))), grounding__judge="model")
     _, made = checked(run, f"{REWORDED} [1]")
-    assert (made.by_mark[0].support >= SUPPORTED) is supported
+    assert (made.by_mark[0].support >= MIN_SUPPORT) is supported
 
 
-def test_the_model_cannot_make_a_wrong_number_right(make_run: Callable[..., Run]) -> None:
+def test_the_model_cannot_confirm_a_refuted_number(make_run: Callable[..., Run]) -> None:
     run = make_run(llm=ScriptedLLM(Options(answers=("1: yes",))), grounding__judge="model")
     _, made = checked(run, "Every employee has 25 days of leave [1].")
     assert made.by_mark[0].reason == "says 25 days, the source says 30 days"
 
 
 @pytest.mark.parametrize("answer", ["I cannot say.", "2: yes"])
-def test_the_rules_stand_where_the_model_does_not_judge(make_run: Callable[..., Run], answer: str) -> None:
+def test_rule_verdicts_stay_where_the_model_gives_none(make_run: Callable[..., Run], answer: str) -> None:
     run = make_run(llm=ScriptedLLM(Options(answers=(answer,))), grounding__judge="model")
     _, made = checked(run, "Dogs stay outside [2].")
-    assert made.by_mark[0].support >= SUPPORTED
+    assert made.by_mark[0].support >= MIN_SUPPORT
     assert run.degraded

@@ -1,43 +1,54 @@
-"""How far an answer can be relied on."""
+"""The confidence of an answer."""
 
 from dataclasses import replace
 
 import pytest
 
 from pincite.core.query.answer import Groundedness, GroundedSentence
-from pincite.query.ground.confidence import FITTED, HIGH, Curve, Grounds, answered, calibrated, counted, estimate
+from pincite.query.ground.confidence import (
+    FITTED_CURVE,
+    HIGH_SCORE,
+    ConfidenceInputs,
+    Curve,
+    answered_share,
+    calibrated_confidence,
+    counted_confidence,
+    estimate_likelihood,
+)
 from tests.builders import hit
 
 WHOLE = Groundedness(1.0, (GroundedSentence(0, 9, 1.0, 1),))
-GOOD = Grounds((0.99, 0.4), WHOLE, 1.0)
+GOOD = ConfidenceInputs((0.99, 0.4), WHOLE, 1.0)
 
 
 def test_more_relevance_support_and_words_of_the_question_raise_the_score() -> None:
-    assert FITTED.slope > 0
-    assert FITTED.lead > 0
-    assert estimate(0.9, 0.0, 0.9) > estimate(0.3, 0.0, 0.9) > estimate(0.3, 0.0, 0.2)
-    assert estimate(0.5, 0.5, 0.5, Curve(0.0, 0.0, 0.0)) == 0.5
+    assert FITTED_CURVE.slope > 0
+    assert FITTED_CURVE.lead > 0
+    assert estimate_likelihood(0.9, 0.0, 0.9) > estimate_likelihood(0.3, 0.0, 0.9) > estimate_likelihood(0.3, 0.0, 0.2)
+    assert estimate_likelihood(0.5, 0.5, 0.5, Curve(0.0, 0.0, 0.0)) == 0.5
     half = replace(GOOD, groundedness=Groundedness(0.5))
-    assert calibrated(half).score == pytest.approx(calibrated(GOOD).score / 2, abs=1e-3)
+    assert calibrated_confidence(half).score == pytest.approx(calibrated_confidence(GOOD).score / 2, abs=1e-3)
 
 
 def test_a_source_as_relevant_that_is_not_cited_lowers_the_score_and_is_named() -> None:
-    beside = calibrated(replace(GOOD, rival=0.95))
-    assert beside.score < calibrated(replace(GOOD, rival=0.3)).score < calibrated(GOOD).score
+    beside = calibrated_confidence(replace(GOOD, rival=0.95))
+    assert beside.score < calibrated_confidence(replace(GOOD, rival=0.3)).score < calibrated_confidence(GOOD).score
     assert "another source of relevance 95% is not cited" in beside.reason
-    assert "not cited" not in calibrated(replace(GOOD, rival=0.3)).reason
+    assert "not cited" not in calibrated_confidence(replace(GOOD, rival=0.3)).reason
 
 
-def test_a_question_is_answered_as_far_as_its_words_stand_in_what_is_cited() -> None:
+def test_answered_share_counts_question_words_in_cited_texts() -> None:
     told = ["Every employee has 30 days of leave.", "Handbook"]
-    assert answered("How many days of leave does an employee have in Patagonia?", told) == pytest.approx(0.6, abs=0.1)
-    assert answered("Leave days?", told) == 1.0
-    assert answered("", told) == 0.0
+    assert answered_share("How many days of leave does an employee have in Patagonia?", told) == pytest.approx(
+        0.6, abs=0.1
+    )
+    assert answered_share("Leave days?", told) == 1.0
+    assert answered_share("", told) == 0.0
 
 
-def test_a_reason_names_what_speaks_for_it_and_against_it() -> None:
+def test_the_reason_names_what_raises_and_lowers_the_confidence() -> None:
     half = Groundedness(0.5, (GroundedSentence(0, 9, 1.0, 1), GroundedSentence(9, 20, 0.1, None)))
-    made = calibrated(replace(GOOD, groundedness=half, missing=("Patagonia",), conflicts=1, agreement=0.5))
+    made = calibrated_confidence(replace(GOOD, groundedness=half, missing=("Patagonia",), conflicts=1, agreement=0.5))
     assert made.reason == (
         "2 cited sources, relevance 99%, 1 of 2 sentences supported, nothing found about “Patagonia”, sources disagree, "
         "other drafts agree with 50% of it"
@@ -45,15 +56,15 @@ def test_a_reason_names_what_speaks_for_it_and_against_it() -> None:
 
 
 @pytest.mark.parametrize("against", [{"uncited": True}, {"conflicts": 1}, {"agreement": 0.2}])
-def test_what_its_model_did_not_cite_or_sources_disagree_about_is_not_high(against: dict[str, object]) -> None:
-    assert calibrated(GOOD).level == "high"
-    made = calibrated(replace(GOOD, **against))  # type: ignore[arg-type]
+def test_confidence_is_not_high_without_citations_or_with_conflicts(against: dict[str, object]) -> None:
+    assert calibrated_confidence(GOOD).level == "high"
+    made = calibrated_confidence(replace(GOOD, **against))  # type: ignore[arg-type]
     assert made.level != "high"
-    assert made.score < HIGH
+    assert made.score < HIGH_SCORE
 
 
-def test_nothing_cited_is_nothing_to_rely_on() -> None:
-    assert calibrated(replace(GOOD, relevant=())).level == "low"
+def test_confidence_is_zero_without_citations() -> None:
+    assert calibrated_confidence(replace(GOOD, relevant=())).level == "low"
 
 
 @pytest.mark.parametrize(
@@ -65,7 +76,7 @@ def test_nothing_cited_is_nothing_to_rely_on() -> None:
         ([0.2, 0.2, 0.2], "low", "low relevance scores (avg 20%)"),
     ],
 )
-def test_the_rule_that_counts(similarities: list[float], level: str, reason: str) -> None:
+def test_the_counted_rule_uses_passages_and_mean_similarity(similarities: list[float], level: str, reason: str) -> None:
     hits = [replace(hit("x", key=key), similarity=one) for key, one in enumerate(similarities)]
-    made = counted(GOOD, hits, 2)
+    made = counted_confidence(GOOD, hits, 2)
     assert (made.level, made.reason, made.score) == (level, reason, 0.99)

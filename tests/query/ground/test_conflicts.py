@@ -1,4 +1,4 @@
-"""Sources that disagree, side by side."""
+"""Conflicts between sources."""
 
 from datetime import UTC, datetime
 
@@ -6,7 +6,7 @@ import pytest
 
 from pincite.core.query.answer import Citation, Conflict
 from pincite.core.query.hits import Hit
-from pincite.query.ground.conflicts import conflicts_among, disagree
+from pincite.query.ground.conflicts import disagree, find_conflicts
 from tests.builders import hit
 
 OLD = "| Condition | Limit |\n|---|---|\n| Relative humidity outside | 90 percent |\n| Gust | 24 m/s |"
@@ -20,10 +20,10 @@ def cited(source: Hit, quote: str) -> Citation:
 
 def found(one: str, other: str, quote: str | None = None, **more: object) -> tuple[Conflict, ...]:
     sources = [hit(one, key=1), hit(other, key=2, **{"created_at": datetime(2024, 3, 1, tzinfo=UTC), **more})]  # type: ignore[arg-type]
-    return conflicts_among([cited(sources[0], quote or one)], sources)
+    return find_conflicts([cited(sources[0], quote or one)], sources)
 
 
-def test_two_editions_of_a_limit_stand_side_by_side_with_their_dates() -> None:
+def test_a_conflict_shows_both_statements_with_their_dates() -> None:
     [conflict] = found(OLD, NEW, "| Relative humidity outside | 90 percent |")
     assert conflict.subject == "Relative humidity outside"
     assert [(said.source, said.document_id, said.date) for said in conflict.statements] == [
@@ -43,7 +43,7 @@ def test_two_editions_of_a_limit_stand_side_by_side_with_their_dates() -> None:
         ("The first director of the station was Ada Lovelace.", "The first director of the station was Grace Hopper."),
     ],
 )
-def test_what_cannot_both_be_true_is_a_conflict(one: str, other: str) -> None:
+def test_contradicting_sentences_are_a_conflict(one: str, other: str) -> None:
     assert len(found(one, other)) == 1
     assert disagree(one, other, "en")
     assert disagree(other, one, "en")
@@ -62,7 +62,7 @@ def test_what_cannot_both_be_true_is_a_conflict(one: str, other: str) -> None:
         ("The room is kept at 17 degrees all year.", "Fresh bread is baked at 240 degrees for an hour."),
     ],
 )
-def test_what_is_said_of_other_things_is_none(one: str, other: str) -> None:
+def test_sentences_about_other_things_are_no_conflict(one: str, other: str) -> None:
     assert found(one, other) == ()
 
 

@@ -1,4 +1,4 @@
-"""A draft and its sources become an answer."""
+"""Grounding a draft in its sources."""
 
 import asyncio
 from collections.abc import Callable
@@ -32,7 +32,7 @@ def grounded(run: Run, text: str) -> Answer:
     return asyncio.run(check_and_ground())
 
 
-def test_a_citation_that_does_not_hold_says_why_and_so_does_a_warning(make_run: Callable[..., Run]) -> None:
+def test_an_unsupported_citation_has_a_reason_and_a_warning(make_run: Callable[..., Run]) -> None:
     made = grounded(make_run(), "Every employee has 25 days of leave. [Source 1]")
     [citation] = made.citations
     assert (citation.matched, citation.source, citation.reason) == (True, 1, "says 25 days, the source says 30 days")
@@ -49,12 +49,12 @@ def test_a_sentence_without_a_mark_is_cited_by_code_at_its_end(make_run: Callabl
     assert [sentence.source for sentence in made.groundedness.sentences] == [1, None]
     assert made.sources[0].cited
     assert made.warnings == (
-        "the answer cites no source; code matched what it says with them",
-        "1 of 2 sentences stand on no source",
+        "the answer cites no source; code matched its claims to sources",
+        "1 of 2 sentences have no source",
     )
 
 
-def test_a_source_that_is_not_there_says_so(make_run: Callable[..., Run]) -> None:
+def test_a_citation_of_an_unknown_source_has_a_reason(make_run: Callable[..., Run]) -> None:
     [citation] = grounded(make_run(), "Unused days expire on 31 March [Source 7].").citations
     assert (citation.matched, citation.support, citation.reason) == (False, 0.0, "names no source of this answer")
 
@@ -69,14 +69,43 @@ def test_the_rule_of_confidence_is_a_setting(make_run: Callable[..., Run], rule:
 
 def test_many_bad_citations_are_counted(make_run: Callable[..., Run]) -> None:
     made = grounded(make_run(), " ".join(f"There are {n} dogs outside [Source 2]." for n in range(20, 28)))
-    assert "3 more citations do not support what they stand for" in made.warnings
+    assert "3 more citations do not support their claims" in made.warnings
 
 
 WORDS = st.sampled_from(
-    ["[Source 1]", "[source 2]", "[1, 2]", "[9]", "[1-2]", "【2】", "(Source 1)", "[^1]", "[Handbook]", "[x]", "`[1]`", "[a](http://e)",
-     "Every employee has 30 days of leave", "Unused days expire", "25 days", "not", "the canteen", "Mars", ".", ". ", "\n", "\n\n- ", ":",
-     "?", " ", "\n```\n", "# ", "| a | b |", "ü", "🏖"]
-)  # fmt: skip
+    [
+        "[Source 1]",
+        "[source 2]",
+        "[1, 2]",
+        "[9]",
+        "[1-2]",
+        "【2】",
+        "(Source 1)",
+        "[^1]",
+        "[Handbook]",
+        "[x]",
+        "`[1]`",
+        "[a](http://e)",
+        "Every employee has 30 days of leave",
+        "Unused days expire",
+        "25 days",
+        "not",
+        "the canteen",
+        "Mars",
+        ".",
+        ". ",
+        "\n",
+        "\n\n- ",
+        ":",
+        "?",
+        " ",
+        "\n```\n",
+        "# ",
+        "| a | b |",
+        "ü",
+        "🏖",
+    ]
+)
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -1,4 +1,4 @@
-"""What the model is shown when it judges claims; how its word counts is in test_check_claims.py."""
+"""The prompt for judging claims; the effect of the verdicts is in test_check_claims.py."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -12,16 +12,16 @@ from pincite.errors import ProviderError
 from pincite.query.citations.claims import Claim
 from pincite.query.ground.check_claims import ClaimCheck
 from pincite.query.ground.llm_judge import claim_verification
-from pincite.query.ground.support import judge
+from pincite.query.ground.support import judge_claim
 from tests.builders import Named, hit
 
 CLAIM = Claim(0, 18, "Dogs stay outside.", 0, ())
 SOURCE = hit("The canteen opens at noon. Dogs stay outside.", title="House rules")
-CHECKED = ClaimCheck(CLAIM.text, (), ((0, 18),), (CLAIM,), {0: []}, {(0, 1): judge(CLAIM.text, SOURCE.chunk)})
+CHECKED = ClaimCheck(CLAIM.text, (), ((0, 18),), (CLAIM,), {0: []}, {(0, 1): judge_claim(CLAIM.text, SOURCE.chunk)})
 
 
 class Listening(Named):
-    """Says yes to the only claim and keeps what it was asked."""
+    """Confirms the only claim and records its prompt."""
 
     asked = ""
 
@@ -30,7 +30,7 @@ class Listening(Named):
         yield StreamPart("1: yes", finish_reason="stop")
 
 
-def test_each_claim_is_shown_beside_its_passage_fenced(make_run: Callable[..., Run]) -> None:
+def test_each_claim_is_in_the_prompt_with_its_passage_between_boundaries(make_run: Callable[..., Run]) -> None:
     model = Listening()
     asyncio.run(claim_verification(make_run(llm=model), [SOURCE], CHECKED))
     assert "Claim 1: Dogs stay outside." in model.asked

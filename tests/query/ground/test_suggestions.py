@@ -1,4 +1,4 @@
-"""Questions to go on with."""
+"""Suggested questions."""
 
 import asyncio
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from pincite.core.documents.document import NO_HEADINGS
 from pincite.core.query.hits import Evidence, Hit
 from pincite.core.run import Run
 from pincite.providers.scripted import Options, ScriptedEmbedder
-from pincite.query.ground.suggestions import about, defined, suggested_questions
+from pincite.query.ground.suggestions import definition_question, heading_question, suggested_questions
 from tests.builders import hit, plan
 
 LONG = "Quiet hours are from eight to three in the whole residential wing of the station, every day."
@@ -30,11 +30,11 @@ def made(run: Run, *written: str, hits: tuple[Hit, ...] = HITS) -> tuple[str, ..
     return asyncio.run(suggested_questions(run, asked, Evidence(hits, 1.0), {1}, written))
 
 
-def test_what_was_found_and_not_cited_is_asked_about(make_run: Callable[..., Run]) -> None:
+def test_uncited_passages_become_suggested_questions(make_run: Callable[..., Run]) -> None:
     assert made(make_run()) == ("What is said about Quiet hours?", "What is a dewar?")
 
 
-def test_what_was_asked_is_not_suggested_again(make_run: Callable[..., Run]) -> None:
+def test_the_question_itself_is_not_suggested(make_run: Callable[..., Run]) -> None:
     same = hit(LONG, key=2, heading_path=("Handbook", "Arrive at the station"))
     assert made(make_run(), hits=(HITS[0], same)) == ()
 
@@ -46,13 +46,13 @@ def test_the_models_suggestions_that_nothing_answers_are_dropped(make_run: Calla
     )
 
 
-def test_they_are_kept_and_that_is_said_where_they_cannot_be_checked(make_run: Callable[..., Run]) -> None:
+def test_unchecked_suggestions_are_kept_and_reported(make_run: Callable[..., Run]) -> None:
     run = make_run(TEXTS, RANKS, RANKS, embedder=ScriptedEmbedder(Options(fail="down")))
     assert made(run, "Who won?") == ("Who won?",)
     assert run.degraded[0].reason == "suggested questions were not checked: down"
 
 
-def test_a_setting_leaves_them_out_or_as_the_model_wrote_them(make_run: Callable[..., Run]) -> None:
+def test_the_setting_disables_or_passes_on_suggestions(make_run: Callable[..., Run]) -> None:
     assert made(make_run(answers__suggestions="off"), "Who won?") == ()
     assert made(make_run(answers__suggestions="model"), "Who won?") == ("Who won?",)
     assert made(make_run(answers__suggestions="model")) == ()
@@ -71,7 +71,7 @@ def test_a_setting_leaves_them_out_or_as_the_model_wrote_them(make_run: Callable
     ],
 )
 def test_a_heading_becomes_a_question(path: tuple[str, ...], language: str, question: str | None) -> None:
-    assert about(path, "Title", language) == question
+    assert heading_question(path, "Title", language) == question
 
 
 @pytest.mark.parametrize(
@@ -85,5 +85,5 @@ def test_a_heading_becomes_a_question(path: tuple[str, ...], language: str, ques
     ],
 )
 def test_a_definition_becomes_a_question(sentence: str, language: str, question: str | None) -> None:
-    found = defined(sentence, language)
+    found = definition_question(sentence, language)
     assert (found[0] if found else None) == question

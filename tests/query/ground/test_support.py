@@ -2,7 +2,7 @@
 
 import pytest
 
-from pincite.query.ground.support import SUPPORTED, decide, judge, nearest, settled
+from pincite.query.ground.support import MIN_SUPPORT, decide_by_cosine, decide_by_words, judge_claim, rank_passages
 from tests.builders import found
 
 TEXT = """# Leave
@@ -14,11 +14,11 @@ Every employee has 30 days of leave. Unused days expire on 31 March.
 
 
 def verdict(claim: str) -> tuple[str, bool, str | None]:
-    made = settled(judge(claim, found(TEXT)))
-    return TEXT[made.start : made.end], made.support >= SUPPORTED, made.reason
+    made = decide_by_words(judge_claim(claim, found(TEXT)))
+    return TEXT[made.start : made.end], made.support >= MIN_SUPPORT, made.reason
 
 
-def test_the_sentence_that_says_it_is_found() -> None:
+def test_the_supporting_sentence_is_aligned() -> None:
     assert verdict("Unused days expire on 31 March.") == ("Unused days expire on 31 March.", True, None)
     assert verdict("Ilse Vantobel must give consent for carry-over")[0].startswith("Carry-over needs")
 
@@ -41,7 +41,7 @@ def test_a_claim_that_needs_two_sentences_gets_both() -> None:
         ("The canteen opens at noon.", "the source says nothing of the kind"),
     ],
 )
-def test_what_the_source_does_not_say_is_told_with_the_reason(claim: str, reason: str) -> None:
+def test_an_unsupported_claim_has_a_reason(claim: str, reason: str) -> None:
     assert verdict(claim)[1:] == (False, reason)
 
 
@@ -58,13 +58,17 @@ def test_the_same_in_another_form_is_supported(claim: str) -> None:
     assert verdict(claim)[1]
 
 
-def test_meaning_decides_where_words_leave_it_open() -> None:
+def test_the_cosine_decides_open_verdicts() -> None:
     claim, chunk = "Staff get a month of holidays, that is leave.", found(TEXT)
-    made = judge(claim, chunk)
+    made = judge_claim(claim, chunk)
     assert made.open
-    assert decide(made, claim, chunk, 0.9).support > SUPPORTED > decide(made, claim, chunk, 0.1).support
+    assert (
+        decide_by_cosine(made, claim, chunk, 0.9).support
+        > MIN_SUPPORT
+        > decide_by_cosine(made, claim, chunk, 0.1).support
+    )
 
 
-def test_sources_are_tried_by_what_they_share() -> None:
+def test_passages_are_ranked_by_shared_words() -> None:
     chunks = [found("The canteen opens at noon."), found(TEXT), found("Leave is short.")]
-    assert nearest("Unused days of leave expire", chunks) == [1, 2]
+    assert rank_passages("Unused days of leave expire", chunks) == [1, 2]

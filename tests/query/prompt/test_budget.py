@@ -1,6 +1,6 @@
 import pytest
 
-from pincite.query.prompt.budget import TURNS, Budget
+from pincite.query.prompt.budget import MAX_TURNS, Budget
 
 
 @pytest.mark.parametrize("window", [512, 2_000, 8_000, 8_192, 128_000, 1_000_000])
@@ -20,7 +20,7 @@ def test_a_setting_lowers_the_share_of_the_sources_and_never_raises_it() -> None
     assert Budget.of(8000, "unknown", 9000).sources == 4480
 
 
-def test_what_is_thought_with_is_taken_from_the_sources_and_never_most_of_it() -> None:
+def test_thinking_uses_part_of_the_sources_share() -> None:
     budget = Budget.of(8000, "unknown", thinking=1000)
     assert (budget.thinking, budget.sources, budget.answer) == (1000, 3480, 1520)
     greedy = Budget.of(8000, "unknown", thinking=50_000)
@@ -30,4 +30,4 @@ def test_what_is_thought_with_is_taken_from_the_sources_and_never_most_of_it() -
 
 
 def test_turns_by_size() -> None:
-    assert list(TURNS.values()) == [3, 6, 10, 15, 6]
+    assert list(MAX_TURNS.values()) == [3, 6, 10, 15, 6]

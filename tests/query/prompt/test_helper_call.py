@@ -7,13 +7,13 @@ from pincite.core.query.prompt import Prompt, StreamPart, Usage
 from pincite.core.query.question import Question, Sampling
 from pincite.core.run import Run
 from pincite.errors import ProviderError
-from pincite.query.prompt.helper_call import WARM, Bounds, complete, render_prompt
+from pincite.query.prompt.helper_call import NON_GREEDY_TEMPERATURE, Bounds, complete, render_prompt
 
 BOUNDS = Bounds(seconds=5, tokens=50, characters=20)
 
 
 class Model:
-    """Says words one after the other, and knows whether it was stopped."""
+    """Streams words and records whether it was closed."""
 
     def __init__(self, *words: str, name: str = "gpt-4o", window: int = 8192, delay_s: float = 0.0) -> None:
         self.name, self.window = name, window
@@ -42,10 +42,10 @@ def test_a_prompt_is_one_message_within_the_models_window(make_run: Callable[...
     assert prompt_of(make_run(llm=Model(window=100)), Question("How tall?")) is None
     warm = prompt_of(make_run(llm=Model(name="qwen3:8b")), Question("How tall?"))
     assert warm is not None
-    assert warm.sampling.temperature == WARM
+    assert warm.sampling.temperature == NON_GREEDY_TEMPERATURE
 
 
-def test_no_more_is_read_than_was_asked_for_and_the_model_is_let_go(make_run: Callable[..., Run]) -> None:
+def test_reading_stops_at_the_limit_and_closes_the_model(make_run: Callable[..., Run]) -> None:
     model = Model(*["word "] * 1000)
     run = make_run(llm=model)
     made = prompt_of(run, Question("How tall?"))
@@ -64,7 +64,7 @@ def test_one_that_takes_too_long_is_an_error_that_says_so(make_run: Callable[...
     assert model.closed
 
 
-def test_what_it_cost_is_in_the_span_of_whoever_asked(make_run: Callable[..., Run]) -> None:
+def test_the_usage_is_in_the_span_of_the_caller(make_run: Callable[..., Run]) -> None:
     run = make_run(llm=Model("yes"))
 
     async def stage(run: Run, made: Prompt) -> str:

@@ -5,7 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pincite.errors import SettingsError
-from pincite.query.prompt.templates import REQUIRED, Prompts, Template, check_own, own_prompts, template
+from pincite.query.prompt.templates import (
+    REQUIRED_PLACEHOLDERS,
+    Prompts,
+    Template,
+    check_custom_prompts,
+    custom_prompts,
+    template,
+)
 from pincite.text.invisible import visible
 
 SHIPPED = Path(__file__).parents[3] / "pincite" / "query" / "prompt" / "templates"
@@ -13,19 +20,19 @@ SHIPPED = Path(__file__).parents[3] / "pincite" / "query" / "prompt" / "template
 
 def test_every_prompt_is_a_file_and_every_file_a_prompt() -> None:
     assert {path.relative_to(SHIPPED).as_posix().removesuffix(".txt") for path in SHIPPED.rglob("*.txt")} == set(
-        REQUIRED
+        REQUIRED_PLACEHOLDERS
     )
 
 
-@pytest.mark.parametrize("name", REQUIRED)
-def test_shipped_prompts_have_the_places_they_need(name: str) -> None:
+@pytest.mark.parametrize("name", REQUIRED_PLACEHOLDERS)
+def test_shipped_prompts_have_their_required_placeholders(name: str) -> None:
     text = template(name).text
     assert text
-    assert all(f"{{{place}}}" in text for place in REQUIRED[name])
+    assert all(f"{{{place}}}" in text for place in REQUIRED_PLACEHOLDERS[name])
 
 
 @given(st.text(), st.sampled_from(["{b}", "{{b}}", "%s", "{0}", "\\1", "{a}{b}"]))
-def test_what_is_put_in_is_never_read_as_a_place(text: str, trap: str) -> None:
+def test_values_are_not_parsed_for_placeholders(text: str, trap: str) -> None:
     assert Template("t", "<{a}|{b}>").fill(a=text + trap, b="B") == f"<{visible(text + trap)}|B>"
 
 
@@ -34,12 +41,12 @@ def test_braces_that_name_no_place_stay() -> None:
 
 
 def test_a_prompt_of_ones_own_is_used_as_soon_as_it_is_there_and_read_again_when_it_changes(tmp_path: Path) -> None:
-    own = tmp_path / "prompts" / "rewrite.txt"
-    assert not template("rewrite", tmp_path).own
-    own.parent.mkdir()
-    own.write_text("{conversation} {question}", encoding="utf-8")
-    assert template("rewrite", tmp_path) == Template("rewrite", "{conversation} {question}", own=True)
-    own.write_text("Now: {conversation} {question}", encoding="utf-8")
+    custom = tmp_path / "prompts" / "rewrite.txt"
+    assert not template("rewrite", tmp_path).custom
+    custom.parent.mkdir()
+    custom.write_text("{conversation} {question}", encoding="utf-8")
+    assert template("rewrite", tmp_path) == Template("rewrite", "{conversation} {question}", custom=True)
+    custom.write_text("Now: {conversation} {question}", encoding="utf-8")
     assert template("rewrite", tmp_path).text.startswith("Now")
 
 
@@ -48,36 +55,34 @@ def test_a_prompt_of_ones_own_is_used_as_soon_as_it_is_there_and_read_again_when
     [
         ("rewrite.txt", b"{question}", r"lacks \{conversation\}"),
         ("rewrite.txt", b"\xff\xfe", "cannot be read"),
-        ("rewrite.txt", b"x" * 200_000, "may have 100000"),
-        ("rewritten.txt", b"", "is no prompt; there are: default/system.txt"),
-        ("default/system.md", b"", "is no prompt"),
+        ("rewrite.txt", b"x" * 200_000, "may have at most 100000"),
+        ("rewritten.txt", b"", "is not a prompt; there are: default/system.txt"),
+        ("default/system.md", b"", "is not a prompt"),
     ],
 )
 def test_a_prompt_that_cannot_work_is_refused_at_the_start(
     tmp_path: Path, name: str, content: bytes, told: str
 ) -> None:
-    check_own(tmp_path)
+    check_custom_prompts(tmp_path)
     path = tmp_path / "prompts" / name
     path.parent.mkdir(parents=True)
     path.write_bytes(content)
     with pytest.raises(SettingsError, match=told):
-        check_own(tmp_path)
+        check_custom_prompts(tmp_path)
 
 
 @pytest.mark.parametrize("spoilt", [b"{question}", b"\xff", b"x" * 200_000])
-def test_one_that_is_spoilt_later_leaves_the_last_good_one_or_the_shipped_one_and_it_is_said(
-    tmp_path: Path, spoilt: bytes
-) -> None:
+def test_an_invalid_custom_prompt_falls_back_and_is_reported(tmp_path: Path, spoilt: bytes) -> None:
     told: list[str] = []
-    prompts, own = Prompts(tmp_path, told.append), tmp_path / "prompts" / "rewrite.txt"
-    own.parent.mkdir()
-    own.write_bytes(spoilt)
+    prompts, custom = Prompts(tmp_path, told.append), tmp_path / "prompts" / "rewrite.txt"
+    custom.parent.mkdir()
+    custom.write_bytes(spoilt)
     assert prompts.get("rewrite") == template("rewrite")
-    own.write_text("Mine. {conversation} {question}", encoding="utf-8")
+    custom.write_text("Mine. {conversation} {question}", encoding="utf-8")
     assert prompts.get("rewrite").text.startswith("Mine.")
-    own.write_bytes(spoilt + b" ")
+    custom.write_bytes(spoilt + b" ")
     assert prompts.get("rewrite").text.startswith("Mine.")
-    assert ["shipped prompt is used" in told[0], "last good version is used" in told[1], len(told)] == [True, True, 2]
+    assert ["shipped prompt is used" in told[0], "last valid version is used" in told[1], len(told)] == [True, True, 2]
     assert str(tmp_path) not in str(told)
 
 
@@ -86,12 +91,12 @@ def test_an_unknown_prompt_names_the_known_ones() -> None:
         template("nonsense")
 
 
-def test_a_prompt_of_ones_own_that_changes_is_another_state(tmp_path: Path) -> None:
-    assert own_prompts(tmp_path) == ()
-    own = tmp_path / "prompts" / "talk.txt"
-    own.parent.mkdir()
-    own.write_text("Be kind.")
-    before = own_prompts(tmp_path)
+def test_a_changed_custom_prompt_changes_the_cache_key(tmp_path: Path) -> None:
+    assert custom_prompts(tmp_path) == ()
+    custom = tmp_path / "prompts" / "talk.txt"
+    custom.parent.mkdir()
+    custom.write_text("Be kind.")
+    before = custom_prompts(tmp_path)
     assert [name for name, *_ in before] == ["talk"]
-    own.write_text("Be kinder.")
-    assert own_prompts(tmp_path) != before
+    custom.write_text("Be kinder.")
+    assert custom_prompts(tmp_path) != before

@@ -1,4 +1,4 @@
-"""What says the same appears once."""
+"""Deduplication and MMR."""
 
 from dataclasses import replace
 
@@ -6,7 +6,7 @@ import pytest
 
 from pincite.config.branches.retrieval import Rag
 from pincite.query.rank.diversity import dedupe, diversifies, mmr
-from pincite.query.understand.intent import read
+from pincite.query.understand.intent import analyse_question
 from tests.builders import hit, plan
 
 LONG = " ".join(
@@ -68,7 +68,7 @@ HITS = [
 ]
 
 
-def test_something_else_goes_before_more_of_the_same() -> None:
+def test_mmr_prefers_different_passages() -> None:
     assert [one.chunk.key for one in mmr(HITS, 0.5, 4)] == [1, 3, 2, 4]
     assert [one.chunk.key for one in mmr(HITS, 1.0, 4)] == [1, 2, 3, 4]
 
@@ -94,7 +94,7 @@ def test_equal_scores_and_single_hits_are_no_trouble() -> None:
 
 
 def test_comparisons_are_spread_unless_forbidden_and_others_only_where_wished() -> None:
-    comparison = replace(plan("a or b"), analysis=read("Compare a and b"))
+    comparison = replace(plan("a or b"), analysis=analyse_question("Compare a and b"))
     modes = [Rag(mmr=mode) for mode in ("off", "auto", "on")]  # type: ignore[arg-type]
     assert [diversifies(comparison, rag) for rag in modes] == [False, True, True]
     assert [diversifies(plan("a"), rag) for rag in modes] == [False, False, True]

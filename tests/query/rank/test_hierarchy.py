@@ -6,7 +6,14 @@ import pytest
 
 from pincite.core.query.hits import Hit, summands
 from pincite.core.run import Run
-from pincite.query.rank.hierarchy import FURTHER, LENT, combined, drop_nested, level_promotion, parent_boost
+from pincite.query.rank.hierarchy import (
+    FURTHER_PART_WEIGHT,
+    PARENT_WEIGHT,
+    combine_scores,
+    drop_nested,
+    level_promotion,
+    parent_boost,
+)
 from tests.builders import hit, plan
 
 
@@ -17,10 +24,12 @@ def part(key: int, score: float, document: str, section: int = 1) -> Hit:
 HITS = [part(1, 0.8, "a"), part(2, 0.6, "b"), part(3, 0.58, "b", 2), part(4, 0.5, "b")]
 
 
-def test_a_whole_counts_as_its_best_part_and_a_little_of_the_next() -> None:
-    assert combined([0.5]) == 0.5
-    assert combined([0.2, 0.8, 0.4]) == pytest.approx(0.8 + FURTHER * 0.4 + FURTHER**2 * 0.2)
-    assert combined([0.8, 0.4, 0.2, 0.1]) == combined([0.8, 0.4, 0.2])
+def test_a_parent_has_the_best_score_plus_a_part_of_the_next() -> None:
+    assert combine_scores([0.5]) == 0.5
+    assert combine_scores([0.2, 0.8, 0.4]) == pytest.approx(
+        0.8 + FURTHER_PART_WEIGHT * 0.4 + FURTHER_PART_WEIGHT**2 * 0.2
+    )
+    assert combine_scores([0.8, 0.4, 0.2, 0.1]) == combine_scores([0.8, 0.4, 0.2])
 
 
 def test_passages_gain_by_the_document_and_the_section_they_stand_in(make_run: Callable[..., Run]) -> None:
@@ -29,7 +38,7 @@ def test_passages_gain_by_the_document_and_the_section_they_stand_in(make_run: C
         before = next(hit.score for hit in HITS if hit.chunk.key == one.chunk.key)
         section, document = one.placings
         assert (section.via, document.via) == ("section", "document")
-        assert one.score == one.hybrid_score == pytest.approx(before + LENT * (section.raw + document.raw))
+        assert one.score == one.hybrid_score == pytest.approx(before + PARENT_WEIGHT * (section.raw + document.raw))
     assert found[0].placings[1].raw == 0.8  # a document of one passage has its score
     assert [one.chunk.key for one in found] == [1, 2, 3, 4]
     alone = [part(1, 0.60, "a"), part(2, 0.58, "b"), part(3, 0.57, "b"), part(4, 0.56, "b")]
@@ -39,12 +48,12 @@ def test_passages_gain_by_the_document_and_the_section_they_stand_in(make_run: C
 @pytest.mark.parametrize(
     ("levels", "found"),
     [
-        ((0,), [(0, 0.8), (0, combined([0.6, 0.58, 0.5]))]),
-        ((1,), [(1, 0.8), (1, combined([0.6, 0.5])), (1, 0.58)]),
-        ((1, 2), [(2, 0.8), (1, 0.8), (1, combined([0.6, 0.5])), (2, 0.6), (2, 0.58), (1, 0.58), (2, 0.5)]),
+        ((0,), [(0, 0.8), (0, combine_scores([0.6, 0.58, 0.5]))]),
+        ((1,), [(1, 0.8), (1, combine_scores([0.6, 0.5])), (1, 0.58)]),
+        ((1, 2), [(2, 0.8), (1, 0.8), (1, combine_scores([0.6, 0.5])), (2, 0.6), (2, 0.58), (1, 0.58), (2, 0.5)]),
     ],
 )
-def test_wholes_are_results_with_the_scores_of_their_parts(
+def test_sections_and_documents_are_results_with_combined_scores(
     make_run: Callable[..., Run], levels: tuple[int, ...], found: list[tuple[int, float]]
 ) -> None:
     lifted = asyncio.run(level_promotion(make_run(), replace(plan("q"), levels=levels), HITS))
@@ -55,11 +64,11 @@ def test_wholes_are_results_with_the_scores_of_their_parts(
     assert len({one.chunk.key for one in lifted}) == len(lifted)
 
 
-def test_what_a_whole_is_made_of_is_told(make_run: Callable[..., Run]) -> None:
+def test_a_parent_hit_lists_its_contributions(make_run: Callable[..., Run]) -> None:
     [_, b] = asyncio.run(level_promotion(make_run(), replace(plan("q"), levels=(0,)), HITS))
     assert [(place.via, place.rank, place.raw) for place in b.placings] == [("part", 2, 0.58), ("part", 3, 0.5)]
     assert b.score == pytest.approx(0.6 + sum(place.share for place in summands(b.placings)))
-    assert b.score == pytest.approx(combined([0.6, 0.58, 0.5]))
+    assert b.score == pytest.approx(combine_scores([0.6, 0.58, 0.5]))
 
 
 def test_a_document_replaced_meanwhile_is_left_out(make_run: Callable[..., Run]) -> None:

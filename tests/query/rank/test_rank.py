@@ -1,4 +1,4 @@
-"""The final order: reranked, penalised, each thing once, spread."""
+"""The final order: reranking, penalties, deduplication, MMR."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -14,7 +14,7 @@ from pincite.core.run import Run
 from pincite.errors import ProviderError
 from pincite.models.calibration import LEXICAL_ONLY
 from pincite.providers.scripted import Options, ScriptedEmbedder
-from pincite.query.rank.rank import cap_per_owner, penalised, ranking, reranking, reranks
+from pincite.query.rank.rank import apply_penalties, cap_per_owner, ranking, reranking, reranks
 from pincite.query.rank.relevance import relevance
 from tests.builders import hit, plan
 
@@ -112,7 +112,7 @@ def test_questions_made_up_beforehand_are_never_returned(make_run: Callable[...,
     assert ranked(make_run(), hits=hits) == [2, 3]
 
 
-def test_what_says_the_same_makes_room_for_what_does_not(make_run: Callable[..., Run]) -> None:
+def test_duplicates_make_room_for_other_passages(make_run: Callable[..., Run]) -> None:
     hits = [HITS[0], hit("Cats purr!", key=4, score=0.8), *HITS[1:]]
     asked = replace(plan("cats"), top_k=3)
     assert ranked(make_run(), asked, hits) == [1, 2, 3]
@@ -136,14 +136,14 @@ def test_comparisons_draw_on_several_documents(
     assert ranked(make_run(rag__mmr=mmr, rag__mmr_lambda=0.5), asked, hits) == order
 
 
-def test_an_embedder_nobody_knows_is_asked_once_what_its_cosines_are_worth(make_run: Callable[..., Run]) -> None:
+def test_an_unknown_embedder_is_calibrated_once(make_run: Callable[..., Run]) -> None:
     embedder = Stranger()
     run = make_run(embedder=embedder)
     assert (ranked(run), ranked(run)) == ([1, 2, 3], [1, 2, 3])
     assert embedder.calls == 2
 
 
-def test_where_it_cannot_be_asked_relevance_comes_from_words_and_that_is_noted(make_run: Callable[..., Run]) -> None:
+def test_without_calibration_relevance_uses_words_and_is_degraded(make_run: Callable[..., Run]) -> None:
     embedder = Stranger(down=True)
     embedder.name = "silent/1"
     run = make_run(embedder=embedder)
@@ -152,7 +152,7 @@ def test_where_it_cannot_be_asked_relevance_comes_from_words_and_that_is_noted(m
     assert best.relevance == relevance(["cats"], best.chunk, 0.0, LEXICAL_ONLY)
 
 
-def test_nobody_else_fills_what_is_found_alone() -> None:
+def test_hits_of_other_owners_are_capped() -> None:
     hits = [hit(f"Text {n}.", key=n, owner=owner) for n, owner in enumerate(["eve", "eve", "me", "eve", "me", "bob"])]
     assert [one.chunk.owner for one in cap_per_owner(hits, 1, "me")] == ["eve", "me", "me", "bob"]
     assert cap_per_owner(hits, 0, "me") == hits
@@ -160,7 +160,7 @@ def test_nobody_else_fills_what_is_found_alone() -> None:
 
 @pytest.mark.parametrize(("kind", "left"), [("glossary", 0.7), ("contents", 0.5), ("image_credits", 0.6)])
 def test_each_kind_loses_its_share_and_the_step_is_kept(kind: str, left: float) -> None:
-    [found] = penalised([hit("x", score=0.8, content_type=kind)], Penalties())
+    [found] = apply_penalties([hit("x", score=0.8, content_type=kind)], Penalties())
     assert found.score == pytest.approx(0.8 * left)
     assert found.hybrid_score == 0.8
     [step] = found.adjustments
@@ -169,10 +169,10 @@ def test_each_kind_loses_its_share_and_the_step_is_kept(kind: str, left: float) 
 
 
 def test_a_score_below_zero_goes_down_as_well() -> None:
-    [found] = penalised([hit("x", score=-2.0, content_type="contents")], Penalties())
+    [found] = apply_penalties([hit("x", score=-2.0, content_type="contents")], Penalties())
     assert found.score == -3.0
 
 
 def test_ordinary_passages_stay_as_they_are_in_their_order() -> None:
     hits = [hit("x", key=n, score=1.0, content_type=kind) for n, kind in enumerate(("prose", "table", "list", "code"))]
-    assert penalised(hits, Penalties()) == hits
+    assert apply_penalties(hits, Penalties()) == hits

@@ -9,7 +9,7 @@ from tests.builders import found, plan
 TEXTS = {1: "The mill was built in 1902.", 2: "The canteen opens at noon."}
 
 
-def test_what_was_opened_is_as_relevant_as_it_is_and_keeps_its_order(make_run: Callable[..., Run]) -> None:
+def test_opened_passages_are_scored_in_their_order(make_run: Callable[..., Run]) -> None:
     run = make_run(TEXTS, {1: 0.9, 2: 0.1}, {})
     passages = [found(TEXTS[2], key=2), found(TEXTS[1], key=1)]
     canteen, mill = asyncio.run(passage_scoring(run, plan("When was the mill built?"), passages))

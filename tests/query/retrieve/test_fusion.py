@@ -81,7 +81,7 @@ def test_several_queries_are_joined_by_rank() -> None:
     assert Fusion([DENSE, other], None, rag, many=True).scores == {1: 1 / 61 + 1 / 62, 2: 1 / 62 + 1 / 61}
 
 
-def test_the_answer_to_one_query_is_not_lost_to_what_stands_somewhere_for_all() -> None:
+def test_the_best_hit_of_one_query_beats_mediocre_hits_of_all() -> None:
     first = ranking("dense", {1: 0.9, **{key: 0.5 - key / 100 for key in range(3, 20)}})
     other = ranking("dense", {2: 0.9, **{key: 0.5 - key / 100 for key in range(3, 20)}}, query=1)
     deep = Fusion([first, other], None, Rag(), many=True, depth=20).scores

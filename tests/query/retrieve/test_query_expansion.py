@@ -13,7 +13,7 @@ from pincite.errors import ProviderError
 from pincite.query.pipeline import query_expansion
 from pincite.query.prompt.helper_call import Bounds
 from pincite.query.retrieve import query_expansion as stage
-from pincite.query.retrieve.query_expansion import lines
+from pincite.query.retrieve.query_expansion import clean_lines
 from pincite.query.understand.understand import query_analysis
 
 VARIATIONS = "1. How high is the tower?\n2. What is the height of the building?\n3. tower elevation\n4. one too many"
@@ -23,7 +23,7 @@ ALL_ON = {"rag__query_expansion_enabled": True, "rag__hyde_enabled": True, "rag_
 
 
 class Model:
-    """Says what fits the prompt, remembers it, and counts how many ask at once."""
+    """Answers by prompt, records the prompts, and counts concurrent calls."""
 
     name, window = "gpt-4o", 8192
 
@@ -54,19 +54,22 @@ def expanded(run: Run, question: Question) -> Plan:
     return asyncio.run(go())
 
 
-def test_nothing_is_expanded_unless_it_is_wished(make_run: Callable[..., Run]) -> None:
+def test_expansion_is_off_by_default(make_run: Callable[..., Run]) -> None:
     model = Model()
     plan = expanded(make_run(llm=model), Question("How tall is the tower in Bern?"))
     assert (plan.extra, model.prompts, plan.many) == ((), [], False)
 
 
-def test_each_switch_makes_one_call_and_all_are_made_at_once(make_run: Callable[..., Run]) -> None:
+def test_each_setting_makes_one_call_and_all_run_concurrently(make_run: Callable[..., Run]) -> None:
     model = Model(delay_s=0.01)
     plan = expanded(make_run(llm=model, **ALL_ON), Question("What is trust?"))
     assert (len(model.prompts), model.most) == (3, 3)
     assert plan.extra == (
-        "How tall are towers?", "Trust is built slowly.", "How high is the tower?", "What is the height of the building?",
-    )  # fmt: skip
+        "How tall are towers?",
+        "Trust is built slowly.",
+        "How high is the tower?",
+        "What is the height of the building?",
+    )
     assert len(plan.searched) == 5  # rag.max_queries
     by_text = {text: [search.via for search in plan.searches if search.text == text] for text in plan.searched}
     assert by_text["Trust is built slowly."] == ["dense"]
@@ -76,9 +79,7 @@ def test_each_switch_makes_one_call_and_all_are_made_at_once(make_run: Callable[
 
 
 @pytest.mark.parametrize("text", ["What do you think about trust?", "Who was Ada Byron?", "What is E-1042?"])
-def test_a_passage_is_supposed_only_for_short_questions_that_name_nothing(
-    make_run: Callable[..., Run], text: str
-) -> None:
+def test_hyde_runs_only_for_short_questions_without_entities(make_run: Callable[..., Run], text: str) -> None:
     model = Model()
     assert expanded(make_run(llm=model, rag__hyde_enabled=True), Question(text)).extra == ()
     assert model.prompts == []
@@ -88,8 +89,11 @@ def test_fusion_switches_all_on_and_searches_the_parts_first(make_run: Callable[
     asked = Question("Who was older, Ada Byron or Karl Lindner?", strategy="fusion")
     plan = expanded(make_run(llm=Model()), asked)
     assert plan.extra == (
-        "Who was older, Ada Byron", "Who was older, Karl Lindner", "How tall are towers?", "How high is the tower?",
-    )  # fmt: skip
+        "Who was older, Ada Byron",
+        "Who was older, Karl Lindner",
+        "How tall are towers?",
+        "How high is the tower?",
+    )
 
 
 def test_without_a_model_the_parts_are_searched_and_what_is_missing_is_said(make_run: Callable[..., Run]) -> None:
@@ -104,7 +108,7 @@ def test_without_a_model_the_parts_are_searched_and_what_is_missing_is_said(make
     assert run.degraded == []
 
 
-def test_one_that_fails_is_done_without_and_said(make_run: Callable[..., Run]) -> None:
+def test_a_failed_expansion_is_left_out_and_reported(make_run: Callable[..., Run]) -> None:
     run = make_run(llm=Model(fails="More general"), **ALL_ON)
     plan = expanded(run, Question("How tall is the tower in Bern?"))
     assert plan.extra == ("How high is the tower?", "What is the height of the building?", "tower elevation")
@@ -114,7 +118,7 @@ def test_one_that_fails_is_done_without_and_said(make_run: Callable[..., Run]) -
 def test_a_model_that_takes_too_long_is_not_waited_for(
     make_run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stage, "LINES", Bounds(0.05, 200, 1200))
+    monkeypatch.setattr(stage, "VARIATIONS_BOUNDS", Bounds(0.05, 200, 1200))
     run = make_run(llm=Model(delay_s=30), rag__query_expansion_enabled=True)
     assert expanded(run, Question("How tall is the tower in Bern?")).extra == ()
     assert [note.stage for note in run.degraded] == ["query_variations"]
@@ -122,7 +126,7 @@ def test_a_model_that_takes_too_long_is_not_waited_for(
 
 
 @pytest.mark.parametrize("most", [1, 2, 3])
-def test_there_are_never_more_texts_than_allowed(make_run: Callable[..., Run], most: int) -> None:
+def test_expansion_respects_max_queries(make_run: Callable[..., Run], most: int) -> None:
     plan = expanded(make_run(llm=Model(), rag__max_queries=most, **ALL_ON), Question("What is trust?"))
     assert len(plan.searched) == most
     many = expanded(make_run(llm=Model(), rag__max_queries=2, **ALL_ON), Question("a", also=("b",), many=True))
@@ -134,14 +138,17 @@ def test_there_are_never_more_texts_than_allowed(make_run: Callable[..., Run], m
     [
         ("", []),
         ("I'm sorry, I cannot do that.", []),
-        ("Sure! Here are three:\n- one thing\n* \"another thing\"\n\n3) ` a third `", ["one thing", "another thing", "a third"]),
+        (
+            'Sure! Here are three:\n- one thing\n* "another thing"\n\n3) ` a third `',
+            ["one thing", "another thing", "a third"],
+        ),
         ("x" * 400, []),
         ("??\n\x00!!", []),
         ("<think>hm</think>\nQuestion 2: what else", ["what else"]),
     ],
-)  # fmt: skip
+)
 def test_what_a_model_writes_is_cleaned(says: str, kept: list[str]) -> None:
-    assert list(lines(says)) == kept
+    assert list(clean_lines(says)) == kept
 
 
 def test_repeats_of_the_question_and_of_each_other_are_not_searched_twice(make_run: Callable[..., Run]) -> None:
@@ -150,7 +157,7 @@ def test_repeats_of_the_question_and_of_each_other_are_not_searched_twice(make_r
     assert plan.extra == ("Height",)
 
 
-def test_a_question_too_long_for_the_model_is_not_put_to_it(make_run: Callable[..., Run]) -> None:
+def test_a_question_too_long_for_the_window_is_not_expanded(make_run: Callable[..., Run]) -> None:
     model = Model()
     model.window = 300
     run = make_run(llm=model, rag__query_expansion_enabled=True)

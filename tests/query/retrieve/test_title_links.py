@@ -9,7 +9,7 @@ from pincite.core.query.hits import Hit
 from pincite.core.query.question import Question
 from pincite.core.run import Run
 from pincite.query.retrieve.retrieve import retrieval
-from pincite.query.retrieve.title_links import called, names_in
+from pincite.query.retrieve.title_links import bare_title, names_in
 from pincite.query.understand.understand import query_analysis
 
 TEXTS = {1: "Vertigo was directed by Alfred Hitchcock.", 2: "Films are long.", 3: "He was born in Leytonstone."}
@@ -51,13 +51,13 @@ def test_what_the_question_names_moves_up(make_run: Callable[..., Run]) -> None:
     assert found[0].placings[-1].share == pytest.approx(0.1)
 
 
-def test_a_passage_nobody_brought_is_looked_up(make_run: Callable[..., Run]) -> None:
+def test_a_mentioned_document_without_hits_is_fetched(make_run: Callable[..., Run]) -> None:
     run = make_run(TEXTS, DENSE, {}, rag__candidates=2, rag__follow_titles=0.5)
     assert keys(hits(run, top_k=2)) == [1, 3, 2]
 
 
 @pytest.mark.parametrize("more", [{"strategy": "dense_only"}, {"strategy": "lexical_only"}, {"also": ("more",)}])
-def test_only_one_question_searched_by_all_there_is_follows_names(make_run: Callable[..., Run], more: Any) -> None:
+def test_title_links_need_one_question_and_both_engines(make_run: Callable[..., Run], more: Any) -> None:
     run = make_run(TEXTS, DENSE, {1: 0.5})
     hits(run, **more)
     assert "titled" not in run.kit.index.calls  # type: ignore[attr-defined]
@@ -83,7 +83,7 @@ def test_names_are_followed_however_rankings_are_joined(make_run: Callable[..., 
     assert next(hit for hit in found if hit.chunk.key == 3).placings[-1].via == "named"
 
 
-def test_names_are_stretches_from_a_capital_or_a_figure() -> None:
+def test_names_start_with_a_capital_or_a_digit() -> None:
     names = set(names_in("He met Anna Lee, of Bonn, in 1984. The end"))
     assert {"Anna", "Anna Lee", "Anna Lee, of Bonn", "Bonn", "1984", "The end"} <= names
     assert not names & {"He", "met", "The", "Lee", "of Bonn", "end"}
@@ -102,5 +102,5 @@ def test_no_names_in_nothing() -> None:
 @pytest.mark.parametrize(
     ("title", "name"), [("Green (album)", "Green"), ("f(x) = 1", "f(x) = 1"), ("Green", "Green"), ("(all)", "")]
 )
-def test_a_title_is_called_without_its_last_brackets(title: str, name: str) -> None:
-    assert called(title) == name
+def test_a_bare_title_has_no_final_brackets(title: str, name: str) -> None:
+    assert bare_title(title) == name

@@ -3,7 +3,7 @@ import time
 import pytest
 
 from pincite.core.query.question import Exchange
-from pincite.query.understand.coreference import standalone
+from pincite.query.understand.coreference import make_standalone
 
 
 def turns(*questions: str, answer: str = "") -> list[Exchange]:
@@ -47,42 +47,42 @@ def turns(*questions: str, answer: str = "") -> list[Exchange]:
         ("Wann öffnet die Kantine?", "Was ist mit dem Laden?", "Wann öffnet dem Laden?"),
     ],
 )
-def test_what_a_question_points_at_is_put_in_its_place(before: str, asked: str, whole: str) -> None:
-    assert standalone(asked, turns(before)) == whole
+def test_references_are_replaced_by_their_antecedents(before: str, asked: str, whole: str) -> None:
+    assert make_standalone(asked, turns(before)) == whole
 
 
 def test_a_person_is_found_in_the_answer() -> None:
     said = turns("Who runs the cable car?", answer="The Cable Car is run by Nadja Pfistri. [Source 1]")
-    assert standalone("When did she start?", said) == "When did Nadja Pfistri start?"
+    assert make_standalone("When did she start?", said) == "When did Nadja Pfistri start?"
     said = turns("Wer leitet die Station?", answer="Das ist Ilse Vantobel. [Source 1]")
-    assert standalone("Seit wann arbeitet sie hier?", said) == "Seit wann arbeitet Ilse Vantobel hier?"
+    assert make_standalone("Seit wann arbeitet sie hier?", said) == "Seit wann arbeitet Ilse Vantobel hier?"
 
 
-def test_whom_an_earlier_turn_named_is_not_meant_once_something_else_was_talked_of() -> None:
+def test_an_older_name_is_no_antecedent_after_a_new_topic() -> None:
     said = [
         *turns("Wer genehmigt Urlaub?", answer="Das ist Ilse Vantobel. [Source 1]"),
         *turns("Darf man den Dienstwagen privat nutzen?", "Wann kommt Öl in das Auto?"),
     ]
-    assert "Vantobel" not in standalone("Wie oft muss er zur Prüfung?", said)
+    assert "Vantobel" not in make_standalone("Wie oft muss er zur Prüfung?", said)
 
 
-def test_in_german_the_nearest_thing_of_the_right_gender_is_meant() -> None:
+def test_german_antecedents_agree_in_gender() -> None:
     said = turns("Was kostet der Abend?", "Ab welchem Alter dürfen Kinder kommen?")
-    assert standalone("Fällt er bei Regen aus?", said) == "Fällt der Abend bei Regen aus?"
+    assert make_standalone("Fällt er bei Regen aus?", said) == "Fällt der Abend bei Regen aus?"
 
 
 @pytest.mark.slow
 def test_a_long_answer_or_question_before_takes_no_time() -> None:
     started = time.process_time()
     for answer in ("A-" * 25_000, "Aa von " * 10_000, "A. " * 15_000, "Aa A. " * 10_000):
-        standalone("What did he do?", turns("Who wrote it?", answer=answer))
+        make_standalone("What did he do?", turns("Who wrote it?", answer=answer))
     for before in ("Sure! " * 10_000, "in winter " * 5_000, "the Dome " * 5_000):
         for asked in ("And in summer?", "What does it cost?", "And the canteen?"):
-            standalone(asked, turns(before))
+            make_standalone(asked, turns(before))
     assert time.process_time() - started < 5  # twice as long, each took a minute when time grew with the square
 
 
-def test_after_nothing_a_question_is_itself() -> None:
+def test_a_question_after_an_empty_turn_is_not_empty() -> None:
     for before in ("", " ", "?"):
         for asked in (
             "And the canteen?",
@@ -91,16 +91,16 @@ def test_after_nothing_a_question_is_itself() -> None:
             "Is it open?",
             "What are the benefits?",
         ):
-            assert standalone(asked, turns(before)).strip()
+            assert make_standalone(asked, turns(before)).strip()
 
 
 def test_where_nothing_was_named_the_question_stays() -> None:
-    assert standalone("Is it open?", turns("Why?")) == "Is it open?"
+    assert make_standalone("Is it open?", turns("Why?")) == "Is it open?"
 
 
 def test_questions_do_not_grow_from_turn_to_turn() -> None:
     said = turns("Is the dome heated in winter?")
     for asked in ["Why?", "And on Sunday?", "Does that hold for guests?", "Is that so?", "Why?", "With dogs?"] * 5:
-        whole = standalone(asked, said)
+        whole = make_standalone(asked, said)
         said.append(Exchange(asked, whole, ""))
         assert len(whole) < 300

@@ -2,8 +2,8 @@ import time
 
 import pytest
 
-from pincite.query.understand.decompose import MOST, parts_of
-from pincite.query.understand.intent import read
+from pincite.query.understand.decompose import MAX_PARTS, parts_of
+from pincite.query.understand.intent import analyse_question
 
 
 @pytest.mark.parametrize(
@@ -33,13 +33,13 @@ from pincite.query.understand.intent import read
         ("Ist Tarif A1 teurer als Tarif B2?", ()),
     ],
 )
-def test_a_question_falls_into_what_it_asks(text: str, parts: tuple[str, ...]) -> None:
-    assert parts_of(text, read(text)) == parts
+def test_a_question_is_split_into_its_parts(text: str, parts: tuple[str, ...]) -> None:
+    assert parts_of(text, analyse_question(text)) == parts
 
 
 def test_an_endless_list_of_questions_gives_a_few_parts_and_takes_no_time() -> None:
     text = "What is the price of apples, and who sells pears? " * 80
     started = time.process_time()
-    assert len(parts_of(text, read(text))) <= MOST
-    parts_of("A and B and " * 300, read("A and B and " * 300))
+    assert len(parts_of(text, analyse_question(text))) <= MAX_PARTS
+    parts_of("A and B and " * 300, analyse_question("A and B and " * 300))
     assert time.process_time() - started < 1

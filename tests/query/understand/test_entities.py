@@ -1,6 +1,6 @@
 import pytest
 
-from pincite.query.understand.entities import MOST, entities_in, is_multi_hop
+from pincite.query.understand.entities import MAX_ENTITIES, entities_in, is_multi_hop
 
 
 @pytest.mark.parametrize(
@@ -25,9 +25,9 @@ def test_what_a_question_names(text: str, entities: dict[str, str]) -> None:
     assert {entity.text: entity.kind for entity in entities_in(text)} == entities
 
 
-def test_each_is_told_once_and_not_without_end() -> None:
+def test_entities_are_unique_and_limited() -> None:
     assert [entity.text for entity in entities_in("Is Ada related to Ada?")] == ["Ada"]
-    assert len(entities_in(" ".join(f"and {n} " for n in range(100)))) == MOST
+    assert len(entities_in(" ".join(f"and {n} " for n in range(100)))) == MAX_ENTITIES
 
 
 @pytest.mark.parametrize(

@@ -1,26 +1,59 @@
 import pytest
 
 from pincite.core.query.question import Exchange
-from pincite.query.understand.followup import is_follow_up, pointer
+from pincite.query.understand.followup import find_reference, is_follow_up
 
 BEFORE = (Exchange("When does the cable car run?", "When does the cable car run?", "At eight."),)
 
 LEANING = [
-    "And in Germany?", "Und in Österreich?", "Why?", "Warum?", "What about the canteen?", "Was ist mit der Kantine?",
-    "How much does it cost?", "Wie teuer ist sie?", "Who may use them?", "Darf man sie benutzen?", "Is this rule new?",
-    "Gilt diese Regel noch?", "Does that apply to guests?", "Gilt das auch für Gäste?", "Wer ist dafür zuständig?",
-    "Was brauche ich dazu?", "Where did he work before?", "Wo hat er vorher gearbeitet?", "What are the benefits?",
-    "Since when?", "Seit wann?", "Tell me more.", "Mehr dazu", "speed limit", "Which one is cheaper?", "Is it the same there?",
-    "Wie komme ich dorthin?", "Welche von beiden ist neuer?", "Aber am Sonntag?", "no, I meant the upper section",
-]  # fmt: skip
+    "And in Germany?",
+    "Und in Österreich?",
+    "Why?",
+    "Warum?",
+    "What about the canteen?",
+    "Was ist mit der Kantine?",
+    "How much does it cost?",
+    "Wie teuer ist sie?",
+    "Who may use them?",
+    "Darf man sie benutzen?",
+    "Is this rule new?",
+    "Gilt diese Regel noch?",
+    "Does that apply to guests?",
+    "Gilt das auch für Gäste?",
+    "Wer ist dafür zuständig?",
+    "Was brauche ich dazu?",
+    "Where did he work before?",
+    "Wo hat er vorher gearbeitet?",
+    "What are the benefits?",
+    "Since when?",
+    "Seit wann?",
+    "Tell me more.",
+    "Mehr dazu",
+    "speed limit",
+    "Which one is cheaper?",
+    "Is it the same there?",
+    "Wie komme ich dorthin?",
+    "Welche von beiden ist neuer?",
+    "Aber am Sonntag?",
+    "no, I meant the upper section",
+]
 ALONE = [
-    "How many vacation days do employees have?", "Wie viele Urlaubstage haben Angestellte?",
-    "Können Sie mir sagen, wann die Kantine öffnet?", "Gibt es eine Regelung zum Homeoffice?",
-    "Ist es erlaubt, Hunde mitzubringen?", "How long does it take to get a refund?", "Is it possible to park at the station?",
-    "Was ist eine Wärmepumpe?", "What is a galaxy?", "Explain Spark.", "Who is Nadja Pfistri?",
-    "If a visitor loses the ticket, can they get a new one at the office?", "What does the handbook say about dogs?",
-    "Wenn ein Paket ankommt, wo wird es gelagert?", "Should I bring a coat in case it rains?",
-]  # fmt: skip
+    "How many vacation days do employees have?",
+    "Wie viele Urlaubstage haben Angestellte?",
+    "Können Sie mir sagen, wann die Kantine öffnet?",
+    "Gibt es eine Regelung zum Homeoffice?",
+    "Ist es erlaubt, Hunde mitzubringen?",
+    "How long does it take to get a refund?",
+    "Is it possible to park at the station?",
+    "Was ist eine Wärmepumpe?",
+    "What is a galaxy?",
+    "Explain Spark.",
+    "Who is Nadja Pfistri?",
+    "If a visitor loses the ticket, can they get a new one at the office?",
+    "What does the handbook say about dogs?",
+    "Wenn ein Paket ankommt, wo wird es gelagert?",
+    "Should I bring a coat in case it rains?",
+]
 
 
 @pytest.mark.parametrize("text", LEANING)
@@ -29,7 +62,7 @@ def test_a_follow_up_is_recognised(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ALONE)
-def test_what_stands_alone_is_left_alone(text: str) -> None:
+def test_a_standalone_question_is_no_follow_up(text: str) -> None:
     assert not is_follow_up(text, BEFORE)
 
 
@@ -38,9 +71,9 @@ def test_the_first_question_of_a_conversation_never_is_one(text: str) -> None:
     assert not is_follow_up(text, ())
 
 
-def test_a_demonstrative_that_names_what_it_means_points_at_nothing() -> None:
-    assert pointer("Can you summarise this Deep Impact mission?", "en") is None
-    found = pointer("Can you summarise this mission?", "en")
+def test_a_specific_demonstrative_is_no_reference() -> None:
+    assert find_reference("Can you summarise this Deep Impact mission?", "en") is None
+    found = find_reference("Can you summarise this mission?", "en")
     assert found is not None
     assert found[0] == "this"
 

@@ -1,51 +1,51 @@
-"""The level of a question in words."""
+"""The level of a question and its summary."""
 
 from pincite.config.sources import load_settings
 from pincite.core.query.question import Question
-from pincite.query.understand.intent import read
-from pincite.query.understand.level import effort_of, thinks_aloud
+from pincite.query.understand.intent import analyse_question
+from pincite.query.understand.level import summarize_level, uses_chain_of_thought
 
-FACT, REASON = read("Who was Ada Byron?"), read("Why did it fail?")
+FACT, REASON = analyse_question("Who was Ada Byron?"), analyse_question("Why did it fail?")
 
 
-def test_it_says_who_named_the_level_and_what_that_switches_on() -> None:
-    plain = effort_of(Question("q"), load_settings(env={}), FACT, looks=True)
-    assert (plain.decides, plain.told(FACT)) == (
+def test_the_summary_names_who_chose_the_level_and_its_features() -> None:
+    plain = summarize_level(Question("q"), load_settings(env={}), FACT, retrieval=True)
+    assert (plain.is_chosen, plain.to_text(FACT)) == (
         False,
         "level standard: the settings as they are; verification by rules",
     )
-    asked = effort_of(Question("q", intelligence_level="standard"), load_settings(env={}), FACT, looks=True)
-    assert (asked.decides, asked.because) == (True, "the request says so")
+    asked = summarize_level(Question("q", intelligence_level="standard"), load_settings(env={}), FACT, retrieval=True)
+    assert (asked.is_chosen, asked.reason) == (True, "the request says so")
     values = {"answers.level": "maximum", "rag.second_look": True, "answers.ensemble_voting": True, "answers.drafts": 5}
-    configured = effort_of(Question("q"), load_settings(values, env={}), FACT, looks=True)
-    assert configured.told(FACT) == (
-        "level maximum: answers.level says so; verification by rules, a second look, 5 drafts that vote"
+    configured = summarize_level(Question("q"), load_settings(values, env={}), FACT, retrieval=True)
+    assert configured.to_text(FACT) == (
+        "level maximum: answers.level says so; verification by rules, second pass, 5 drafts that vote"
     )
 
 
-def test_what_would_serve_the_question_is_named_unless_it_is_done() -> None:
+def test_useful_features_are_named_unless_enabled() -> None:
     off, on = (load_settings({"answers.chain_of_thought": how}, env={}) for how in ("off", "on"))
-    assert "would be served by chain of thought, a graph" in effort_of(Question("q"), off, REASON, looks=True).told(
-        REASON
-    )
+    assert "would benefit from chain of thought, a graph" in summarize_level(
+        Question("q"), off, REASON, retrieval=True
+    ).to_text(REASON)
     assert (
-        effort_of(Question("q"), on, REASON, looks=True)
-        .told(REASON)
-        .endswith("chain of thought; would be served by a graph")
+        summarize_level(Question("q"), on, REASON, retrieval=True)
+        .to_text(REASON)
+        .endswith("chain of thought; would benefit from a graph")
     )
 
 
 def test_reasoning_step_by_step_can_be_left_to_the_kind_of_question() -> None:
     wishes = {how: load_settings({"answers.chain_of_thought": how}, env={}) for how in ("off", "auto", "on")}
-    assert [thinks_aloud(settings, FACT) for settings in wishes.values()] == [False, False, True]
-    assert [thinks_aloud(settings, REASON) for settings in wishes.values()] == [False, True, True]
+    assert [uses_chain_of_thought(settings, FACT) for settings in wishes.values()] == [False, False, True]
+    assert [uses_chain_of_thought(settings, REASON) for settings in wishes.values()] == [False, True, True]
 
 
-def test_only_what_is_done_is_said_to_be() -> None:
+def test_only_features_in_use_are_listed() -> None:
     values = {"answers.level": "maximum", "answers.ensemble_voting": True, "rag.verification_by": "model"}
     settings = load_settings(values, env={})
-    assert effort_of(Question("hello"), settings, FACT, looks=False).done == ()
-    steps = effort_of(Question("q", mode="agent"), settings, FACT, looks=True)
-    assert steps.done == ("verification by rules",)
+    assert summarize_level(Question("hello"), settings, FACT, retrieval=False).features == ()
+    steps = summarize_level(Question("q", mode="agent"), settings, FACT, retrieval=True)
+    assert steps.features == ("verification by rules",)
     assert steps.left_out == ("verification by the model", "3 drafts that vote")
-    assert effort_of(Question("q", mode="agent"), load_settings(env={}), FACT, looks=True).left_out == ()
+    assert summarize_level(Question("q", mode="agent"), load_settings(env={}), FACT, retrieval=True).left_out == ()

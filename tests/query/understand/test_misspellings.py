@@ -1,4 +1,4 @@
-"""Which words may be misspelt, and what was meant."""
+"""Possible typos and their corrections."""
 
 import string
 from difflib import SequenceMatcher
@@ -7,36 +7,68 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pincite.query.understand.spelling import Suspect, edits, meant, mended, suspects
+from pincite.query.understand.spelling import PossibleTypo, apply_corrections, best_correction, edits, possible_typos
 
 COMMON = {"with": 6e-3, "that": 8e-3, "vacation": 2e-5, "since": 5e-4, "science": 4e-5, "care": 5e-4, "cause": 1e-4}
 WORD = st.text("abcdeilnrst", min_size=4, max_size=9)
 
 
 def words_of(text: str) -> list[str]:
-    return [one.word for one in suspects(text)]
+    return [one.word for one in possible_typos(text)]
 
 
 def fix(word: str, *held: str, name: bool = False, language: str = "en") -> str | None:
-    return meant(Suspect(0, len(word), word, name), edits(word, language), frozenset(held), COMMON)
+    return best_correction(PossibleTypo(0, len(word), word, name), edits(word, language), frozenset(held), COMMON)
 
 
 def test_plain_words_are_looked_at_with_their_place() -> None:
     text = "How many vacaton days?"
-    assert [(text[one.start : one.end], one.word) for one in suspects(text)] == [
-        ("many", "many"), ("vacaton", "vacaton"), ("days", "days"),
-    ]  # fmt: skip
+    assert [(text[one.start : one.end], one.word) for one in possible_typos(text)] == [
+        ("many", "many"),
+        ("vacaton", "vacaton"),
+        ("days", "days"),
+    ]
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "die USA", "PPARy", "iPSC", "p53", "B12x", "word2vec", "snake_case", "a.py", "example.com", "http://exmaple/x", "me@exmaple.de",
-        "--verbsoe", "obj.methd", "methd()", "key=valeu", "/ect/hosts", "#hashtga", "50%ige", '"teh quotde part"', "„wörtlich zitirt“",
-        "`quotde`", "'quotde words'", "doesn't", "Newton's", "l’homme", "東京都は", "x" * 31, "wtf", "über", "4711", "🙂🙂🙂🙂",
-        "Universita\u0308t", "Uni\u00adversitaet", "",
+        "die USA",
+        "PPARy",
+        "iPSC",
+        "p53",
+        "B12x",
+        "word2vec",
+        "snake_case",
+        "a.py",
+        "example.com",
+        "http://exmaple/x",
+        "me@exmaple.de",
+        "--verbsoe",
+        "obj.methd",
+        "methd()",
+        "key=valeu",
+        "/ect/hosts",
+        "#hashtga",
+        "50%ige",
+        '"teh quotde part"',
+        "„wörtlich zitirt“",
+        "`quotde`",
+        "'quotde words'",
+        "doesn't",
+        "Newton's",
+        "l’homme",
+        "東京都は",
+        "x" * 31,
+        "wtf",
+        "über",
+        "4711",
+        "🙂🙂🙂🙂",
+        "Universita\u0308t",
+        "Uni\u00adversitaet",
+        "",
     ],
-)  # fmt: skip
+)
 def test_figures_codes_acronyms_quotes_and_short_words_are_not(text: str) -> None:
     assert words_of(text) == []
 
@@ -51,19 +83,23 @@ def test_parts_of_a_hyphenated_word_stand_alone() -> None:
         ("Who was Jared Norman?", ["jared", "norman"]),
         ("Panthers lost. Broncos won", []),
         ("(Panthers) lost: Broncos won", []),
-        ("The \"x\" Panthers", ["panthers"]),
+        ('The "x" Panthers', ["panthers"]),
     ],
-)  # fmt: skip
+)
 def test_a_capital_in_the_middle_of_a_sentence_makes_a_name(text: str, names: list[str]) -> None:
-    assert [one.word for one in suspects(text) if one.name] == names
+    assert [one.word for one in possible_typos(text) if one.name] == names
 
 
 @given(WORD, st.data())
 def test_every_slip_of_one_letter_is_undone(word: str, data: st.DataObject) -> None:
     at = data.draw(st.integers(0, len(word) - 2))
     letter = data.draw(st.sampled_from(string.ascii_lowercase))
-    slips = [word[:at] + word[at + 1 :], word[:at] + letter + word[at:], word[:at] + letter + word[at + 1 :],
-             word[:at] + word[at + 1] + word[at] + word[at + 2 :]]  # fmt: skip
+    slips = [
+        word[:at] + word[at + 1 :],
+        word[:at] + letter + word[at:],
+        word[:at] + letter + word[at + 1 :],
+        word[:at] + word[at + 1] + word[at] + word[at + 2 :],
+    ]
     for slip in slips:
         assert slip == word or word in edits(slip, "en")
 
@@ -86,7 +122,7 @@ def test_a_letter_left_out_is_likelier_than_one_too_many() -> None:
     assert fix("caue", "cause", "care") == "cause"
 
 
-def test_between_two_rare_words_nobody_chooses() -> None:
+def test_of_two_rare_words_none_is_chosen() -> None:
     assert fix("beriods", "beroids", "periods") is None
     assert fix("beriods", "beroids") == "beroids"
 
@@ -108,7 +144,7 @@ def test_a_name_is_corrected_to_the_only_one_that_is_near() -> None:
 
 
 def corrected_words(text: str, **fixes: str) -> str:
-    return mended(text, {one: fixes[one.word] for one in suspects(text) if one.word in fixes})
+    return apply_corrections(text, {one: fixes[one.word] for one in possible_typos(text) if one.word in fixes})
 
 
 def test_the_rest_of_the_question_stays_as_it_was() -> None:
@@ -133,9 +169,9 @@ def test_no_correction_is_less_than_half_the_words_or_three_fifths_of_the_letter
     words: list[str], held: set[str], common: set[str]
 ) -> None:
     text = " ".join(words)
-    wrong = [one for one in suspects(text) if one.word not in held]
-    found = {one: meant(one, edits(one.word, "en"), held, dict.fromkeys(common, 1e-4)) for one in wrong}
-    after = mended(text, {one: word for one, word in found.items() if word})
+    wrong = [one for one in possible_typos(text) if one.word not in held]
+    found = {one: best_correction(one, edits(one.word, "en"), held, dict.fromkeys(common, 1e-4)) for one in wrong}
+    after = apply_corrections(text, {one: word for one, word in found.items() if word})
     kept = sum(old == new for old, new in zip(words, after.split(), strict=True))
     assert 2 * kept >= len(words)
     assert SequenceMatcher(None, text, after, autojunk=False).ratio() >= 0.6

@@ -18,11 +18,11 @@ from pincite.query.understand.noun_phrases import noun_phrases
         ("", "de", []),
     ],
 )
-def test_the_things_a_question_is_about(text: str, language: str, found: list[str]) -> None:
+def test_noun_phrases_of_a_question(text: str, language: str, found: list[str]) -> None:
     phrases = noun_phrases(text, language)
-    assert [phrase.whole for phrase in phrases] == found
+    assert [phrase.definite for phrase in phrases] == found
     assert all(text[phrase.start : phrase.end] == phrase.text for phrase in phrases)
 
 
-def test_an_indefinite_thing_is_a_definite_one_when_spoken_of_again() -> None:
-    assert [phrase.whole for phrase in noun_phrases("Is there a pressure bag?", "en")] == ["the pressure bag"]
+def test_an_indefinite_phrase_becomes_definite() -> None:
+    assert [phrase.definite for phrase in noun_phrases("Is there a pressure bag?", "en")] == ["the pressure bag"]

@@ -11,7 +11,7 @@ from pincite.core.run import Run
 from pincite.errors import ProviderError
 from pincite.providers.scripted import Options, ScriptedLLM
 from pincite.query.understand import rewrite as stage
-from pincite.query.understand.rewrite import doubt_about, made_whole, query_rewriting, transcript
+from pincite.query.understand.rewrite import find_doubt, query_rewriting, resolve_follow_ups, transcript_lines
 from pincite.text.tokens import Tokenizer
 
 BEFORE = (
@@ -24,7 +24,7 @@ WHOLE = "When does the cable car run in summer?"
 
 
 class Model:
-    """Says one thing and remembers what it was asked."""
+    """Returns one text and records its prompts."""
 
     window = 8192
 
@@ -52,7 +52,7 @@ def test_a_model_makes_the_question_whole(make_run: Callable[..., Run]) -> None:
     assert (prompt.sampling.temperature, prompt.sampling.max_tokens) == (0.0, 120)
 
 
-def test_a_model_that_must_not_decode_greedily_is_asked_warmly(make_run: Callable[..., Run]) -> None:
+def test_a_non_greedy_model_gets_a_temperature(make_run: Callable[..., Run]) -> None:
     model = Model(name="qwen3:8b")
     rewritten(make_run(llm=model))
     assert model.prompts[0].sampling.temperature == 0.7
@@ -99,19 +99,19 @@ def test_a_question_with_no_word_to_search_for_is_not_searched_beside_its_guess(
     ],
 )
 def test_on_any_doubt_the_question_stays_as_asked(make_run: Callable[..., Run], says: str, doubt: str | None) -> None:
-    assert doubt_about(says, FOLLOW_UP, BEFORE) == doubt
+    assert find_doubt(says, FOLLOW_UP, BEFORE) == doubt
     assert rewritten(make_run(llm=Model(says))).standalone == (says if doubt is None else None)
 
 
 def test_german_compounds_of_what_was_said_are_not_invented() -> None:
     before = (Exchange("Wann fährt die Seilbahn?", "Wann fährt die Seilbahn?", "Im Winter um acht."),)
-    assert doubt_about("Was kostet eine Seilbahnfahrt im Winter?", "Was kostet sie im Winter?", before) is None
+    assert find_doubt("Was kostet eine Seilbahnfahrt im Winter?", "Was kostet sie im Winter?", before) is None
 
 
 def test_a_model_that_fails_or_takes_too_long_leaves_the_question_as_asked_and_it_is_said(
     make_run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stage, "LONGEST_S", 0.05)
+    monkeypatch.setattr(stage, "REWRITE_TIMEOUT_S", 0.05)
     run = make_run(llm=Model(delay_s=30))
     with pytest.raises(ProviderError, match="longer than"):
         rewritten(run)
@@ -142,7 +142,7 @@ def test_the_model_a_question_asks_for_decides_who_rewrites_it(make_run: Callabl
     assert model.prompts == []
 
 
-def test_what_it_cost_is_told(make_run: Callable[..., Run]) -> None:
+def test_the_usage_is_counted(make_run: Callable[..., Run]) -> None:
     run = make_run(llm=ScriptedLLM(Options(answers=(WHOLE,))))
     question = Question(FOLLOW_UP, conversation=BEFORE)
     assert asyncio.run(run.step(query_rewriting, question)).standalone == WHOLE
@@ -151,7 +151,7 @@ def test_what_it_cost_is_told(make_run: Callable[..., Run]) -> None:
     assert told["gen_ai.usage.output_tokens"] == 8
 
 
-def test_an_endless_conversation_sent_along_is_read_only_so_far(make_run: Callable[..., Run]) -> None:
+def test_a_long_conversation_is_truncated(make_run: Callable[..., Run]) -> None:
     run = make_run()
     run.kit = replace(run.kit, llm=run.kit.extractive)
     long = (Exchange("Who? " * 20_000, "Who? " * 20_000, "x" * 10_000 + " Ada Byron"), Exchange("", "", "A-" * 50_000))
@@ -164,7 +164,7 @@ def test_an_endless_conversation_sent_along_is_read_only_so_far(make_run: Callab
 
 def test_a_model_sees_the_last_six_messages_and_500_characters_of_each() -> None:
     turns = [Exchange(f"q{n}\nx" + " and so on" * 99, f"q{n}", "" if n == 3 else "long " * 200) for n in range(5)]
-    lines = transcript(turns)
+    lines = transcript_lines(turns)
     assert [line.split()[:2] for line in lines] == [
         ["Assistant:", "long"], ["User:", "q2"], ["Assistant:", "long"], ["User:", "q3"], ["User:", "q4"],
         ["Assistant:", "long"],
@@ -174,7 +174,7 @@ def test_a_model_sees_the_last_six_messages_and_500_characters_of_each() -> None
 
 def test_a_conversation_sent_along_is_understood_turn_by_turn() -> None:
     asked = ["When does the cable car run?", "What does it cost?", "Who runs it?"]
-    whole = made_whole([Exchange(text, text, "") for text in asked], 4000)
+    whole = resolve_follow_ups([Exchange(text, text, "") for text in asked], 4000)
     assert [turn.standalone for turn in whole] == [
         "When does the cable car run?", "What does the cable car cost?", "Who runs the cable car?",
     ]  # fmt: skip

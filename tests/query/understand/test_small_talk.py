@@ -8,26 +8,59 @@ from pincite.query.understand.small_talk import is_small_talk
 @pytest.mark.parametrize(
     "text",
     [
-        "hi", "Hello there!", "Good morning", "Guten Tag!", "Moin", "Thanks a lot!", "Thank you so much", "Vielen Dank für die Hilfe",
-        "Danke.", "ok", "Alles klar!", "Bye", "Auf Wiedersehen", "Hi! How are you?", "Wie geht es dir?", "Who are you?", "Wer bist du?",
-        "What can you do?", "What did I just ask?", "Was habe ich gerade gefragt?", "Summarise our conversation so far",
-        "Repeat your last answer", "Wiederhole bitte deine letzte Antwort", "Fasse unser Gespräch zusammen", "Tell me a joke",
+        "hi",
+        "Hello there!",
+        "Good morning",
+        "Guten Tag!",
+        "Moin",
+        "Thanks a lot!",
+        "Thank you so much",
+        "Vielen Dank für die Hilfe",
+        "Danke.",
+        "ok",
+        "Alles klar!",
+        "Bye",
+        "Auf Wiedersehen",
+        "Hi! How are you?",
+        "Wie geht es dir?",
+        "Who are you?",
+        "Wer bist du?",
+        "What can you do?",
+        "What did I just ask?",
+        "Was habe ich gerade gefragt?",
+        "Summarise our conversation so far",
+        "Repeat your last answer",
+        "Wiederhole bitte deine letzte Antwort",
+        "Fasse unser Gespräch zusammen",
+        "Tell me a joke",
     ],
-)  # fmt: skip
-def test_talk_is_no_question_to_the_documents(text: str) -> None:
+)
+def test_small_talk_is_recognised(text: str) -> None:
     assert is_small_talk(text)
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "When does the canteen open?", "Hello, when does the canteen open?", "Thanks, and what about leave?", "What is a greeting?",
-        "Danke, und wann öffnet sie?", "Who are the members of the board?", "Hi-fi amplifier", "How are you billed?", "yes or no",
-        "Wie geht man mit Reklamationen um?", "What did the board say?", "Okay, summarise the report.", "What can you do with a lathe?",
-        "Summarise the conversation between Ada and Karl", "Wer bist du und was kostet die Fähre?", "leave",
+        "When does the canteen open?",
+        "Hello, when does the canteen open?",
+        "Thanks, and what about leave?",
+        "What is a greeting?",
+        "Danke, und wann öffnet sie?",
+        "Who are the members of the board?",
+        "Hi-fi amplifier",
+        "How are you billed?",
+        "yes or no",
+        "Wie geht man mit Reklamationen um?",
+        "What did the board say?",
+        "Okay, summarise the report.",
+        "What can you do with a lathe?",
+        "Summarise the conversation between Ada and Karl",
+        "Wer bist du und was kostet die Fähre?",
+        "leave",
     ],
-)  # fmt: skip
-def test_a_question_stays_one_however_it_is_dressed(text: str) -> None:
+)
+def test_a_polite_question_is_no_small_talk(text: str) -> None:
     assert not is_small_talk(text)
 
 

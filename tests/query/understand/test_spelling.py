@@ -1,4 +1,4 @@
-"""Misspelt questions: what is searched instead, and what is left alone."""
+"""Spelling correction of questions."""
 
 import asyncio
 from collections.abc import Callable, Collection
@@ -18,14 +18,14 @@ from pincite.core.query.question import Filters, Question
 from pincite.core.run import Run
 from pincite.errors import StoreDown
 from pincite.query.pipeline import search
-from pincite.query.understand.spelling import MOST, spelling_correction
+from pincite.query.understand.spelling import MAX_UNKNOWN_WORDS, spelling_correction
 from pincite.text.terms import words
 
 TEXT = "Employees carry five vacation days over into the new year; the Kubernetes cluster rests meanwhile."
 
 
 class MemoryVocabulary:
-    """The words of one text, whoever asks; `calls` are the questions it was asked."""
+    """The words of one text, without permissions; `calls` records the lookups."""
 
     def __init__(self, text: str = TEXT, error: Exception | None = None) -> None:
         self.words, self.error = frozenset(words(text)), error
@@ -132,7 +132,7 @@ def test_what_a_follow_up_means_is_corrected_and_several_texts_are_not(corrected
 
 def test_a_question_of_unknown_words_is_not_misspelt(corrected: Callable[..., str | None]) -> None:
     vocabulary = MemoryVocabulary()
-    alien = " ".join(f"zq{letter}xvk" for letter in "abcdefghi"[: MOST + 1])
+    alien = " ".join(f"zq{letter}xvk" for letter in "abcdefghi"[: MAX_UNKNOWN_WORDS + 1])
     assert corrected(f"{alien} vacaton days are there in all of this long question for us", vocabulary) is None
     assert vocabulary.calls == ["held"]
 

@@ -4,11 +4,11 @@ import pytest
 
 from pincite.config.branches.retrieval import Rag
 from pincite.core.query.question import Question, Strategy
-from pincite.query.understand.intent import read
-from pincite.query.understand.strategy import STRATEGIES, breadth_of, chosen, routed
+from pincite.query.understand.intent import analyse_question
+from pincite.query.understand.strategy import STRATEGIES, choose_strategy, passage_count, route_by_kind
 
 
-def test_every_strategy_has_its_own_way() -> None:
+def test_every_strategy_has_a_spec() -> None:
     assert set(STRATEGIES) == set(get_args(Strategy))
     assert set(get_args(Rag.model_fields["strategy"].annotation)) == {"auto", *get_args(Strategy)}
     ways = [
@@ -34,7 +34,7 @@ def test_every_strategy_has_its_own_way() -> None:
 def test_the_request_wins_over_the_settings_and_these_over_the_router(
     question: Question, rag: dict[str, Any], strategy: str, why: str
 ) -> None:
-    found, because = chosen(question, Rag(**rag), read(question.text), question.text)
+    found, because = choose_strategy(question, Rag(**rag), analyse_question(question.text), question.text)
     assert found == strategy
     assert why in because
 
@@ -55,7 +55,7 @@ def test_the_request_wins_over_the_settings_and_these_over_the_router(
     ],
 )
 def test_the_router_goes_by_the_kind_of_question(text: str, strategy: str) -> None:
-    assert routed(read(text), text)[0] == strategy
+    assert route_by_kind(analyse_question(text), text)[0] == strategy
 
 
 @pytest.mark.parametrize(
@@ -74,4 +74,4 @@ def test_the_router_goes_by_the_kind_of_question(text: str, strategy: str) -> No
     ],
 )
 def test_how_many_passages_are_wanted(question: Question, rag: dict[str, Any], strategy: Any, wanted: int) -> None:
-    assert breadth_of(question, Rag(**rag), strategy, read(question.text)) == wanted
+    assert passage_count(question, Rag(**rag), strategy, analyse_question(question.text)) == wanted

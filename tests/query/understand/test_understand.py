@@ -69,7 +69,7 @@ def test_the_plan_says_why_it_is_as_it_is(make_run: Callable[..., Run]) -> None:
     assert strategy == "strategy fusion: it has several parts"
     assert passages == "20 passages, spread over documents"
     assert level == (
-        "level standard: the settings as they are; verification by rules; would be served by chain of thought, a graph"
+        "level standard: the settings as they are; verification by rules; would benefit from chain of thought, a graph"
     )
     told = run.spans[0].attributes
     assert (told["intent"], told["question_type"], told["strategy"]) == ("COMPARISON", "comparative", "fusion")
@@ -106,7 +106,7 @@ def test_levels_are_those_of_the_request_before_those_that_serve_the_question(
         ("manual", True, "When does it open?", True),
     ],
 )
-def test_the_mode_decides_whether_documents_are_looked_into_unless_the_request_does(
+def test_the_mode_decides_about_retrieval_unless_the_request_does(
     make_run: Callable[..., Run], mode: str, wish: bool | None, text: str, looked: bool
 ) -> None:
     plan = asyncio.run(query_analysis(make_run(rag__mode=mode), Question(text, retrieve=wish)))

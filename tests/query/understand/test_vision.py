@@ -67,13 +67,13 @@ def test_where_no_document_fits_it_answers_from_the_picture_and_says_so(make_run
 
 
 @pytest.mark.parametrize("setting", [True, False])
-def test_the_setting_has_the_last_word_on_whether_it_sees(make_run: Callable[..., Run], setting: bool) -> None:
+def test_the_setting_overrides_the_detected_vision(make_run: Callable[..., Run], setting: bool) -> None:
     llm = Seeing(SEEN)
     ask(make_run, llm, Eyes(), llm__vision=setting)
     assert bool(llm.prompts[0].messages[-1].pictures) is setting
 
 
-def test_one_that_does_not_see_is_given_the_text_in_it_fenced_and_the_answer_says_so(
+def test_without_vision_the_ocr_text_is_in_the_prompt_and_reported(
     make_run: Callable[..., Run],
 ) -> None:
     llm = Calling(SEEN)
@@ -93,15 +93,16 @@ def test_without_a_model_the_text_in_it_is_searched_for_and_sentences_are_chosen
 
 
 @pytest.mark.parametrize("eyes", [None, Eyes("")])
-def test_where_nothing_can_be_read_the_answer_knows_nothing_of_it_and_says_why(
-    make_run: Callable[..., Run], eyes: Any
-) -> None:
+def test_unreadable_pictures_are_reported(make_run: Callable[..., Run], eyes: Any) -> None:
     result, _ = ask(make_run, Calling(SEEN), eyes)
     assert {note.stage for note in result.degraded} == {"picture_reading"}
-    assert any("knows nothing of them" in note.reason for note in result.degraded)
+    assert any("does not use them" in note.reason for note in result.degraded)
 
 
-@pytest.mark.parametrize(("mode", "pictures"), [("vision", ()), ("chat", (Picture("image/png", b""),)), ("agent", (Picture("image/png", b""),))])  # fmt: skip
+@pytest.mark.parametrize(
+    ("mode", "pictures"),
+    [("vision", ()), ("chat", (Picture("image/png", b""),)), ("agent", (Picture("image/png", b""),))],
+)
 def test_pictures_and_their_mode_belong_together(make_run: Callable[..., Run], mode: Any, pictures: Any) -> None:
     with pytest.raises(Invalid, match="pictures"):
         asyncio.run(answer(make_run(), Question("q", mode=mode, pictures=pictures)))
