@@ -99,7 +99,7 @@ async def gather(data: Path, work: Path, every: int, sets: list[str]) -> list[Se
 def report(rows: list[Seen]) -> tuple[Bin, ...]:
     """The curve fitted on one half and what it does on the other, beside the one in use; what the former predicts."""
     columns = np.array([[row.relevance, log_odds_lead(row.relevance, row.rival)] for row in rows])
-    columns *= np.array([[row.answered] for row in rows])
+    columns *= np.array([[row.answered_share] for row in rows])
     right, out = np.array([row.right for row in rows]), np.array([row.held_out for row in rows])
     grounding = np.array([row.grounding for row in rows])
     print(f"{len(rows)} answers, {right.sum()} right, conflicts in {sum(row.conflicts > 0 for row in rows)}\n")

@@ -15,7 +15,7 @@ ANSWER = answer("Cats purr. [Source 1]", (source(1, "a", "Cats purr."),))
 def test_an_answer_is_right_where_the_gold_answer_stands_in_what_it_cites() -> None:
     made = seen(QUESTION, ANSWER, "set")
     assert made is not None
-    assert (made.right, made.answered, made.grounding, made.set) == (True, 1.0, 1.0, "set covered")
+    assert (made.right, made.answered_share, made.grounding, made.set) == (True, 1.0, 1.0, "set covered")
     assert made.rival == 0.0
     far = seen({**QUESTION, "kind": "far"}, ANSWER, "set")
     assert far is not None

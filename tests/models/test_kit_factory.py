@@ -10,7 +10,7 @@ from pincite.config.sources import load_settings
 from pincite.core.protocols import Index
 from pincite.errors import SettingsError
 from pincite.models.kit_factory import KitFactory, address_of, make_embedder, provider_of, rerank_address
-from pincite.models.resilient import FallbackLLM, ResilientEmbedder, ResilientReranker, WrappedLLM
+from pincite.models.resilient import FallbackLLM, ResilientEmbedder, ResilientLLM, ResilientReranker
 from pincite.providers import cross_encoder
 from pincite.providers.scripted import Options, ScriptedEmbedder
 from tests.cross_encoder_maker import make_cross_encoder
@@ -34,7 +34,7 @@ def test_without_a_model_the_extractive_answerer_is_used() -> None:
 
 
 def test_a_model_gets_its_policies_and_its_fallback() -> None:
-    assert isinstance(toolbox().kit(chosen(**SERVER)).llm, WrappedLLM)
+    assert isinstance(toolbox().kit(chosen(**SERVER)).llm, ResilientLLM)
     both = chosen(**SERVER, llm__fallback__provider="ollama", llm__fallback__model="llama3.2")
     llm = toolbox().kit(both).llm
     assert isinstance(llm, FallbackLLM)

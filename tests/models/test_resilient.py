@@ -9,7 +9,7 @@ from pincite.core.query.prompt import Message, Prompt, StreamPart
 from pincite.core.query.question import Sampling
 from pincite.errors import ProviderBusy, ProviderError, ProviderRefused
 from pincite.models.resilience import Clock, Policies, Timeouts
-from pincite.models.resilient import FallbackLLM, ResilientEmbedder, ResilientReranker, WrappedLLM, close
+from pincite.models.resilient import FallbackLLM, ResilientEmbedder, ResilientLLM, ResilientReranker, close
 from pincite.providers.scripted import Options, ScriptedEmbedder, ScriptedReranker
 
 PROMPT = Prompt("q", (Message("user", "q"),), (), 100, Sampling(model="wished", temperature=0.1))
@@ -66,22 +66,22 @@ def written(llm: LLM) -> list[StreamPart]:
 def test_a_resilient_model_is_tried_again_until_its_first_word() -> None:
     busy, cut = Writer("a", ProviderBusy("busy")), Writer("a", "half ", ProviderBusy("cut"))
     with pytest.raises(ProviderBusy, match="tried 4 times"):
-        written(WrappedLLM(busy, policies(), TIMEOUTS))
+        written(ResilientLLM(busy, policies(), TIMEOUTS))
     with pytest.raises(ProviderBusy, match=r"^cut$"):
-        written(WrappedLLM(cut, policies(), TIMEOUTS))
+        written(ResilientLLM(cut, policies(), TIMEOUTS))
     assert (len(busy.prompts), len(cut.prompts)) == (4, 1)
 
 
 def test_a_resilient_model_has_the_properties_of_the_inner_model() -> None:
     inner = HostedWriter("a", "x")
-    llm = WrappedLLM(inner, policies(), TIMEOUTS)
+    llm = ResilientLLM(inner, policies(), TIMEOUTS)
     assert isinstance(llm, LLM)
     assert isinstance(llm, Discoverable)
     asyncio.run(llm.discover())
     assert (llm.name, llm.window, asyncio.run(llm.list_models())) == ("a", 4242, [ServerModel("a")])
     asyncio.run(llm.close())
     assert inner.closed
-    plain = WrappedLLM(Writer("b"), policies(), TIMEOUTS)
+    plain = ResilientLLM(Writer("b"), policies(), TIMEOUTS)
     asyncio.run(plain.discover())
     assert asyncio.run(plain.list_models()) == []
 

@@ -1,11 +1,11 @@
-"""What a model writes becomes what a reader may see, while it is being written.
+"""Filter the output of a model while it is streamed.
 
-Reasoning, preambles, images, HTML that acts, made-up addresses and the line of suggested questions never come through;
-fenced code comes through as it stands. Text is let go at the ends of lines and sentences, and after a few words at the latest. Where to let go
-is decided by the text alone, never by how it was cut on its way, so that the pieces joined are the same always.
+Reasoning, preambles, images, active HTML, invented URLs and the line of suggested questions are removed; fenced code
+is passed unchanged. Text is released at the ends of lines and sentences, and after a few words at the latest. The text
+alone decides where, never the chunks it arrived in, so that the released parts always join to the same text.
 
-No `![` and no tag that loads anything is ever let go but in a fence that every reader of Markdown takes for one. In
-other code, where an image is only shown as text, it gets a space: what is code is not for us alone to say.
+`![` and loading tags are released only in a fence that every Markdown renderer recognises. In other code, which shows
+an image as text, a blank separates them: renderers differ in what they take for code.
 """
 
 import re
@@ -26,7 +26,7 @@ from pincite.text.invisible import unmarked
 
 
 def strip_preamble(text: str) -> str:
-    """The start of an answer without what only introduces it; empty where that is all."""
+    """The start of an answer without its preamble; empty where there is nothing else."""
     preamble = lang.regex("model_output.preamble", flags=re.IGNORECASE)
     rest = text.lstrip()
     while found := preamble.match(rest):
@@ -35,15 +35,16 @@ def strip_preamble(text: str) -> str:
     return rest
 
 
-FIRST, LIVE = 200, 40
-"""Characters after which a word's end is good enough: at the start, where a preamble may stand, and later."""
+MIN_FIRST_STRETCH_CHARS, MIN_STRETCH_CHARS = 200, 40
+"""Characters after which text is released at the end of a word: at the start, where a preamble may be, and later."""
 MAX_FENCE_CHARS = 2000
-"""A first line of code longer than this is none."""
+"""A longer first line does not open fenced code."""
 MAX_QUESTIONS = 5
+"""Suggested questions that are kept."""
 RENDERED_LANGUAGES = frozenset(
     "mermaid plantuml dot graphviz vega vega-lite math latex katex svg geojson topojson stl".split()
 )
-"""Languages of code that some readers make a drawing of, with links and images of its own."""
+"""Languages of fenced code that some renderers draw, with links and images of their own."""
 
 _REASONING = ("<think>", "<thinking>", "<reasoning>")
 _FENCE = re.compile(r"(?P<lead>(?:[ \t>*+\-.)\d]{0,39}[ \t>])?)(?P<fence>`{3,}(?=[^`]*\Z)|~{3,})")
@@ -53,14 +54,14 @@ _ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,2}[.)])\s+")
 
 
 class StreamFilter:
-    """Takes what the model writes piece by piece, and gives what may be shown."""
+    """Takes the output of a model in parts, and returns the text that may be shown."""
 
-    def __init__(self, mend: Callable[[str], str] = lambda text: text, border: LinkPolicy | None = None) -> None:
-        """`mend` may change each stretch of prose before it is let go; `border` says which addresses may pass."""
-        self._mend = mend
-        self._border = border or LinkPolicy()
+    def __init__(self, rewrite: Callable[[str], str] = lambda text: text, policy: LinkPolicy | None = None) -> None:
+        """`rewrite` may change each stretch of prose before it is released; `policy` says which URLs are allowed."""
+        self._rewrite = rewrite
+        self._policy = policy or LinkPolicy()
         self._raw = ""
-        self._begun = StretchState(self._border)
+        self._state = StretchState(self._policy)
         self._read = self._prose
         self._at_line_start = True
         self._shown = False
@@ -69,26 +70,26 @@ class StreamFilter:
         self._closing = re.compile("")
         self._trusted = True
         self._verbatim = True
-        self._asked: list[str] = []
+        self._suggested: list[str] = []
         self.thoughts = ""
-        """What was reasoned, without its tags."""
+        """The reasoning without its tags."""
 
     @property
     def suggested_questions(self) -> tuple[str, ...]:
-        """The questions the model suggests, once it has written them."""
-        return tuple(self._asked[:MAX_QUESTIONS])
+        """The questions that the model suggested so far."""
+        return tuple(self._suggested[:MAX_QUESTIONS])
 
     def feed(self, text: str) -> str:
-        """What may be shown now that this was written."""
+        """Add output; the text that may be shown now."""
         self._raw += unmarked(text.replace("\r", ""))
-        return self._let_go(final=False)
+        return self._release(final=False)
 
     def close(self) -> str:
-        """The rest, when nothing more will come; a preamble that was all there is, is the answer."""
-        rest = self._let_go(final=True)
+        """The rest at the end of the output; a preamble without anything after it is the answer."""
+        rest = self._release(final=True)
         return rest if self._shown else self._show(self._dropped)
 
-    def _let_go(self, *, final: bool) -> str:
+    def _release(self, *, final: bool) -> str:
         shown = []
         while self._raw:
             before = len(self._raw), self._read
@@ -100,11 +101,11 @@ class StreamFilter:
     def _take(self, length: int) -> str:
         taken, self._raw = self._raw[:length], self._raw[length:]
         self._at_line_start = taken.endswith("\n")
-        self._begun = StretchState(self._border)
+        self._state = StretchState(self._policy)
         return taken
 
     def _show(self, text: str) -> str:
-        """White space waits for what follows it: an answer has none at its ends."""
+        """The text to show; trailing white space is held back, so that an answer neither starts nor ends with it."""
         if not self._shown:
             text = text.lstrip()
         body = text.rstrip()
@@ -114,43 +115,49 @@ class StreamFilter:
         shown, self._space, self._shown = self._space + body, text[len(body) :], True
         return shown
 
-    # --- what may be read next: each reader takes from what was written, or waits for more ------------------
+    # --- readers: each takes text from the buffer, or waits for more -----------------------------------------
 
     def _prose(self, final: bool) -> str:
         fresh = self._at_line_start
         if not self._shown:
             self._raw = self._raw.lstrip()
         if fresh:
-            begun = self._begins(final)
-            if begun is not None:
-                return begun
-        found = next_stretch(self._raw, LIVE if self._shown else FIRST, final, fresh=fresh, state=self._begun)
-        if found is None or self._introduces(found[0]):
+            start = self._open_block(final)
+            if start is not None:
+                return start
+        found = next_stretch(
+            self._raw,
+            MIN_STRETCH_CHARS if self._shown else MIN_FIRST_STRETCH_CHARS,
+            final,
+            fresh=fresh,
+            state=self._state,
+        )
+        if found is None or self._removes_preamble(found[0]):
             return ""
         length, text = found
         taken = self._take(length)
         self._at_line_start = self._at_line_start or (fresh and not text)
-        if taken[-1:] == ">" and REASONING_END.fullmatch(taken, taken.rfind("<")):  # its beginning was not marked
+        if taken[-1:] == ">" and REASONING_END.fullmatch(taken, taken.rfind("<")):  # the reasoning had no opening tag
             self._at_line_start = True
             text = text if self._shown else ""
         if self._raw.startswith(MARKERS):
             self._read = self._questions
-        return self._show(self._mend(text))
+        return self._show(self._rewrite(text))
 
-    def _introduces(self, length: int) -> bool:
-        """Whether the answer began with a preamble; what follows it is then looked at as if it came first."""
+    def _removes_preamble(self, length: int) -> bool:
+        """Whether the answer starts with a preamble; it is removed, and the text after it is read as the start."""
         if self._shown:
             return False
-        begun = self._raw[:length]
-        kept = strip_preamble(begun)
-        if kept == begun.lstrip():
+        start = self._raw[:length]
+        kept = strip_preamble(start)
+        if kept == start.lstrip():
             return False
-        self._dropped = self._dropped or begun
-        self._raw, self._begun = kept + self._raw[length:], StretchState(self._border)
+        self._dropped = self._dropped or start
+        self._raw, self._state = kept + self._raw[length:], StretchState(self._policy)
         return True
 
-    def _begins(self, final: bool) -> str | None:
-        """A line that begins reasoning or fenced code, or may yet do so; None where it is prose."""
+    def _open_block(self, final: bool) -> str | None:
+        """The output for a line that opens reasoning or fenced code, or may still do so; None where it is prose."""
         head = self._raw.lstrip(" \t").lower()
         if tag := next((tag for tag in _REASONING if head.startswith(tag)), None):
             self._take(len(self._raw) - len(head) + len(tag))
@@ -162,23 +169,26 @@ class StreamFilter:
             return ""
         fence = _FENCE.match(line)
         if fence is None or len(line) > MAX_FENCE_CHARS:
-            self._trusted = self._trusted and head[:1] != "<"  # in a block of HTML a fence is none
+            self._trusted = self._trusted and head[:1] != "<"  # inside an HTML block a fence is not recognised
             return None
         if not complete:
             return ""
-        self._open(fence)
+        self._open_fence(fence)
         self._take(len(line) + len(newline))
         return self._show(self._first_line(line, fence) + newline)
 
     def _first_line(self, line: str, fence: re.Match[str]) -> str:
-        """A language that readers draw rather than show, or do not know, is none."""
-        spoken = _LANGUAGE.fullmatch(line, fence.end())
-        if spoken and spoken[1].lower() not in RENDERED_LANGUAGES:
-            return line if self._verbatim else sanitize(line, self._border)
+        """The first line of fenced code; a language that renderers draw, or an invalid one, becomes `text`."""
+        language = _LANGUAGE.fullmatch(line, fence.end())
+        if language and language[1].lower() not in RENDERED_LANGUAGES:
+            return line if self._verbatim else sanitize(line, self._policy)
         return f"{line[: fence.end()]}text"
 
-    def _open(self, fence: re.Match[str]) -> None:
-        """In a list, a quotation or a table, code may end before its fence: from then on no fence is beyond doubt."""
+    def _open_fence(self, fence: re.Match[str]) -> None:
+        """Start fenced code.
+
+        In a list, a quotation or a table it may end before its fence: then no later fence is trusted.
+        """
         self._trusted = self._verbatim = self._trusted and not fence["lead"] and "|" not in fence.string
         lead = " {0,3}" if self._verbatim else r"[ \t>]*"
         self._closing = re.compile(rf"{lead}{fence['fence'][0]}{{{len(fence['fence'])},}}[ \t]*\Z")
@@ -195,7 +205,7 @@ class StreamFilter:
 
     def _code_line(self, line: str) -> str:
         self._take(len(line))
-        return self._show(line if self._verbatim else sanitize(line, self._border))
+        return self._show(line if self._verbatim else sanitize(line, self._policy))
 
     def _reasoning(self, final: bool) -> str:
         end = REASONING_END.search(self._raw)
@@ -207,12 +217,12 @@ class StreamFilter:
         return ""
 
     def _questions(self, final: bool) -> str:
-        """The marker's line and the list below it, if it is one; other text is the answer's again."""
+        """Read the line of the marker and the list below it; other text belongs to the answer again."""
         line, newline, _ = self._raw.partition("\n")
         if not newline and not final:
             return ""
-        marked = line.startswith(MARKERS)
-        if not marked and line.strip() and "|" not in line and not _ITEM.match(line):
+        is_marker = line.startswith(MARKERS)
+        if not is_marker and line.strip() and "|" not in line and not _ITEM.match(line):
             self._read = self._prose
             self._space += "\n" if self._shown and not self._space.endswith("\n") else ""
             return ""
@@ -220,5 +230,5 @@ class StreamFilter:
         for part in taken.replace(QUESTIONS_MARKER, "").split("|"):
             question = _ITEM.sub("", part, count=1).strip(" \t\r\n*:\"'")
             if question:
-                self._asked.append(sanitize(question, self._border))
+                self._suggested.append(sanitize(question, self._policy))
         return ""

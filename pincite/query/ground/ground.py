@@ -1,4 +1,4 @@
-"""The draft is checked against its sources → Answer."""
+"""Grounding: resolve the citations of a draft, measure its support and confidence, and build the answer."""
 
 import asyncio
 import re
@@ -26,13 +26,13 @@ from pincite.text.terms import question_language
 MAX_MISSING_ASPECTS = 3
 """Aspects of a question that a refusal names."""
 MAX_REASONS = 5
-"""Citations that do not hold which are told one by one."""
+"""Unsupported citations that the warnings list one by one."""
 
 
 async def grounding(
     run: Run, plan: Plan, evidence: Evidence, prompt: Prompt, draft: Draft, check: ClaimCheck
 ) -> Answer:
-    """Make the answer: every citation resolved to an exact passage, every sentence with its support, and the confidence."""
+    """Build the answer: citations resolved to exact passages, the support of every sentence, the confidence."""
     grounded = await _resolve(prompt.sources, draft, check)
     confidence = (
         _no_answer_confidence(evidence)
@@ -50,7 +50,7 @@ async def grounding(
 
 
 async def _resolve(sources: Sequence[Hit], draft: Draft, check: ClaimCheck) -> GroundedDraft:
-    """The draft with the passage behind each mark, and behind each claim without one."""
+    """The draft with the passage of each mark, and of each supported claim without a mark."""
     if check.copied:
         citations = [_quote_citation(*one, sources) for one in zip(draft.quotes, check.marks, strict=True)]
     else:
@@ -58,28 +58,30 @@ async def _resolve(sources: Sequence[Hit], draft: Draft, check: ClaimCheck) -> G
         citations = [_mark_citation(number, mark, verdicts, sources) for number, mark in enumerate(check.marks)]
         citations += [_claim_citation(claim, source, verdict, sources) for claim, source, verdict in check.aligned]
     ordered = tuple(sorted(citations, key=lambda one: (one.start, one.end)))
-    conflicts = await asyncio.to_thread(find_conflicts, ordered, sources)  # it may read a dictionary
+    conflicts = await asyncio.to_thread(find_conflicts, ordered, sources)  # may read a dictionary from disk
     return GroundedDraft(check.text, ordered, check.groundedness, conflicts, draft.agreement)
 
 
 async def no_answer(run: Run, plan: Plan, evidence: Evidence) -> Answer:
-    """The answer when no passage is relevant: no model is asked."""
+    """The answer where no passage is relevant; the model is not called."""
     text = nothing_found(evidence.missing[:MAX_MISSING_ASPECTS], question_language(plan.text))
     confidence = Confidence(0.0, "low", "no relevant passage was found")
     return build_answer(run, plan, evidence, _ungrounded_draft(text), confidence, (), Draft(text, None, None))
 
 
 async def no_retrieval(run: Run, plan: Plan, draft: Draft | None) -> Answer:
-    """An answer for which no document was looked into: the model's own words, or, without any, a sentence of ours."""
+    """The answer without retrieval: the model's text, or a fixed sentence where no model is configured."""
     text = draft.text if draft else nothing_asked(talk_language(plan.text))
-    confidence = Confidence(0.0, "low", "no document was looked into")
-    cut = incomplete_reason(draft.finish_reason) if draft else None
-    held_back = draft.warnings if draft else ()
+    confidence = Confidence(0.0, "low", "no document was searched")
+    incomplete = incomplete_reason(draft.finish_reason) if draft else None
+    removed = draft.warnings if draft else ()
     warnings = (
-        "this answer is not from your documents", *held_back, *([f"the answer is incomplete: {cut}"] if cut else []),
-    )  # fmt: skip
-    made = draft or Draft(text, None, None)
-    return build_answer(run, plan, Evidence((), 0.0), _ungrounded_draft(text), confidence, (), made, warnings)
+        "this answer is not from your documents",
+        *removed,
+        *([f"the answer is incomplete: {incomplete}"] if incomplete else []),
+    )
+    final_draft = draft or Draft(text, None, None)
+    return build_answer(run, plan, Evidence((), 0.0), _ungrounded_draft(text), confidence, (), final_draft, warnings)
 
 
 def _ungrounded_draft(text: str) -> GroundedDraft:
@@ -87,36 +89,57 @@ def _ungrounded_draft(text: str) -> GroundedDraft:
 
 
 def _quote_citation(quote: Quote, mark: CitationMark, sources: Sequence[Hit]) -> Citation:
-    """The citation of a passage that was chosen by code."""
+    """The citation of a sentence that code selected."""
     return _make_citation(mark, sources[quote.source - 1].chunk, SupportVerdict(quote.start, quote.end, 1.0))
 
 
 def _mark_citation(
     number: int, mark: CitationMark, verdicts: Mapping[int, SupportVerdict], sources: Sequence[Hit]
 ) -> Citation:
-    """The citation behind a mark that a model wrote; one that names no source stays unmatched."""
+    """The citation of a mark that the model wrote; unmatched where the mark names no source."""
     if mark.source is None:
         return Citation(
-            mark.text, mark.start, mark.end, False, None, None, "", None, None, None, None, None, 0.0,
+            mark.text,
+            mark.start,
+            mark.end,
+            False,
+            None,
+            None,
+            "",
+            None,
+            None,
+            None,
+            None,
+            None,
+            0.0,
             reason="names no source of this answer",
-        )  # fmt: skip
+        )
     return _make_citation(mark, sources[mark.source - 1].chunk, verdicts[number])
 
 
 def _claim_citation(claim: Claim, source: int, verdict: SupportVerdict, sources: Sequence[Hit]) -> Citation:
-    """The citation of what the model left uncited: it stands at the claim's end and has no letters there."""
+    """The citation of a claim without a mark: an empty mark at the end of the claim."""
     return _make_citation(CitationMark("", claim.end, claim.end, source, "code"), sources[source - 1].chunk, verdict)
 
 
 def _make_citation(mark: CitationMark, chunk: RetrievedChunk, found: SupportVerdict) -> Citation:
     start, end = chunk.start_char + found.start, chunk.start_char + found.end
     return Citation(
-        text=mark.text, start=mark.start, end=mark.end, matched=True, matched_by=mark.matched_by, source=mark.source,
-        quote=chunk.text[found.start : found.end], quote_start_char=start, quote_end_char=end,
+        text=mark.text,
+        start=mark.start,
+        end=mark.end,
+        matched=True,
+        matched_by=mark.matched_by,
+        source=mark.source,
+        quote=chunk.text[found.start : found.end],
+        quote_start_char=start,
+        quote_end_char=end,
         quote_start_line=chunk.start_line + chunk.text.count("\n", 0, found.start),
         quote_end_line=chunk.start_line + chunk.text.count("\n", 0, max(found.start, found.end - 1)),
-        page=bisect_right(chunk.page_starts, start) or None, support=round(found.support, 4), reason=found.reason,
-    )  # fmt: skip
+        page=bisect_right(chunk.page_starts, start) or None,
+        support=round(found.support, 4),
+        reason=found.reason,
+    )
 
 
 def _no_answer_confidence(evidence: Evidence) -> Confidence:
@@ -132,38 +155,43 @@ def _confidence(
     run: Run, plan: Plan, evidence: Evidence, sources: Sequence[Hit], grounded: GroundedDraft
 ) -> Confidence:
     cited = [sources[number - 1] for number in sorted(grounded.cited)]
-    above = [part for hit in cited for part in (hit.chunk.title, *hit.chunk.heading_path)]
-    told = [*(citation.quote for citation in grounded.citations), *above]
-    grounds = ConfidenceInputs(
-        tuple(hit.relevance for hit in cited), grounded.groundedness, answered_share(plan.text, told),
-        evidence.missing, uncited=not grounded.marked, conflicts=len(grounded.conflicts), agreement=grounded.agreement,
+    headings = [part for hit in cited for part in (hit.chunk.title, *hit.chunk.heading_path)]
+    cited_texts = [*(citation.quote for citation in grounded.citations), *headings]
+    inputs = ConfidenceInputs(
+        tuple(hit.relevance for hit in cited),
+        grounded.groundedness,
+        answered_share(plan.text, cited_texts),
+        evidence.missing,
+        uncited=not grounded.marked,
+        conflicts=len(grounded.conflicts),
+        agreement=grounded.agreement,
         rival=max((hit.relevance for n, hit in enumerate(sources, 1) if n not in grounded.cited), default=0.0),
-    )  # fmt: skip
+    )
     if run.settings.confidence.rule == "counted":
-        return counted_confidence(grounds, sources, len(grounded.citations))
-    return calibrated_confidence(grounds)
+        return counted_confidence(inputs, sources, len(grounded.citations))
+    return calibrated_confidence(inputs)
 
 
 def _warnings(draft: Draft, grounded: GroundedDraft) -> tuple[str, ...]:
-    """What the reader should know before relying on the answer."""
-    cut = incomplete_reason(draft.finish_reason)
-    found = [*draft.warnings, *([f"the answer is incomplete: {cut}"] if cut else [])]
+    """The warnings about the answer."""
+    incomplete = incomplete_reason(draft.finish_reason)
+    found = [*draft.warnings, *([f"the answer is incomplete: {incomplete}"] if incomplete else [])]
     if draft.finish_reason == NO_ANSWER:
         return tuple(found)
     if not grounded.marked:
         found.append(
-            "the answer cites no source" + ("; code matched what it says with them" if grounded.citations else "")
+            "the answer cites no source" + ("; code matched its claims to sources" if grounded.citations else "")
         )
     elif grounded.groundedness.score < MIN_SUPPORT:
         found.append("parts of the answer are not supported by the sources cited")
     found += _support_warnings(grounded)
     if grounded.text != draft.text:
-        found.append("citations were put into one form, so the text differs from what was streamed")
+        found.append("citation marks were normalised, so the text differs from the streamed text")
     return tuple(found)
 
 
 def _conflict_warnings(conflicts: Sequence[Conflict]) -> list[str]:
-    """Which sources say different things; what they say is in the conflicts."""
+    """A warning for each pair of sources that disagree; the statements are in the conflicts."""
     pairs = dict.fromkeys(
         " and ".join(f"[Source {one.source}]" for one in conflict.statements) for conflict in conflicts
     )
@@ -171,21 +199,21 @@ def _conflict_warnings(conflicts: Sequence[Conflict]) -> list[str]:
 
 
 def _support_warnings(grounded: GroundedDraft) -> list[str]:
-    """Each citation that does not hold, with the reason, and how many sentences nothing stands behind."""
+    """A warning for each unsupported citation, with the reason, and one for the sentences without a source."""
     failed = [one for one in grounded.citations if one.support < MIN_SUPPORT and one.reason]
-    told = [f"{one.text} at character {one.start} does not support what it stands for: {one.reason}" for one in failed]
-    more = len(told) - MAX_REASONS
-    alone = sum(one.source is None for one in grounded.groundedness.sentences)
+    cited_texts = [f"{one.text} at character {one.start} does not support its claim: {one.reason}" for one in failed]
+    more = len(cited_texts) - MAX_REASONS
+    unsourced = sum(one.source is None for one in grounded.groundedness.sentences)
     total = len(grounded.groundedness.sentences)
     return [
-        *told[:MAX_REASONS],
-        *([f"{more} more citations do not support what they stand for"] if more > 0 else []),
-        *([f"{alone} of {total} sentences stand on no source"] if alone and total > alone else []),
+        *cited_texts[:MAX_REASONS],
+        *([f"{more} more citations do not support their claims"] if more > 0 else []),
+        *([f"{unsourced} of {total} sentences have no source"] if unsourced and total > unsourced else []),
     ]
 
 
 def incomplete_reason(finish_reason: str | None) -> str | None:
-    """Why an answer that ended so is not whole; None for one that is."""
+    """Why an answer with this finish reason is incomplete; None where it is complete."""
     if finish_reason in _COMPLETE:
         return None
     return _INCOMPLETE_REASONS.get(
@@ -194,7 +222,7 @@ def incomplete_reason(finish_reason: str | None) -> str | None:
 
 
 _COMPLETE = frozenset({None, "stop", "end", "end_turn", "stop_sequence", "eos_token", NO_ANSWER})
-"""How whole answers end; where no reason is told, nothing says that it was cut."""
+"""Finish reasons of complete answers; an answer without a finish reason counts as complete."""
 _NOT_A_NAME = re.compile(r"[^\w.-]+")
 _INCOMPLETE_REASONS = {
     INCOMPLETE: "the model stopped in the middle",

@@ -38,7 +38,7 @@ def make_standalone(text: str, conversation: Sequence[Exchange]) -> str:
     if found := find_reference(text, language):
         return _resolve_reference(text, found, conversation, language)
     topic = _antecedent("", conversation, language)
-    return _append_topic(text, topic.whole if topic else "")
+    return _append_topic(text, topic.definite if topic else "")
 
 
 def _strip_topics(before: str) -> str:
@@ -87,17 +87,17 @@ def _resolve_reference(text: str, found: re.Match[str], conversation: Sequence[E
         return text
     if noun and named and _is_determining(word, language):
         if noun[1].lower() in topic.text.lower():  # `this mission`, and the mission was named
-            return f"{text[:start]}{topic.whole}{text[end + noun.end() :]}"
-        return _append_topic(text, topic.whole)
+            return f"{text[:start]}{topic.definite}{text[end + noun.end() :]}"
+        return _append_topic(text, topic.definite)
     if word in lang.recognised_words("followup.places", language) or word.startswith(
         tuple(lang.recognised_words("followup.several", language))
     ):
-        return _append_topic(text, topic.whole)
+        return _append_topic(text, topic.definite)
     if lang.mapping("followup.genders", language):
         return _resolved_inflected(text, word, start, end, topic, language)
     if word in lang.words("followup.possessive", language) and noun:
-        return f"{text[:start]}{_capitalize_at_start(topic.whole, start)}'s{text[end:]}"
-    return f"{text[:start]}{_capitalize_at_start(topic.whole, start)}{text[end:]}"
+        return f"{text[:start]}{_capitalize_at_start(topic.definite, start)}'s{text[end:]}"
+    return f"{text[:start]}{_capitalize_at_start(topic.definite, start)}{text[end:]}"
 
 
 def _is_determining(word: str, language: str) -> bool:
@@ -110,14 +110,14 @@ def _resolved_inflected(text: str, word: str, start: int, end: int, topic: Phras
     """The text with the pronoun replaced, in a language whose articles agree with their nouns."""
     articles = lang.mapping("followup.articles_of", language)
     if part := lang.own_regex("followup.with_preposition", language).fullmatch(word):
-        return f"{text[:start]}{_capitalize_at_start(part[1], start)} {topic.whole}{text[end:]}"
+        return f"{text[:start]}{_capitalize_at_start(part[1], start)} {topic.definite}{text[end:]}"
     possessive = word in lang.words("followup.maybe_possessive", language) and re.match(r"\s+[A-ZÄÖÜ]", text[end:])
     if word in articles and not possessive:
         new = f"{articles[word]} {topic.text}" if topic.determiner else topic.text
         return f"{text[:start]}{_capitalize_at_start(new, start)}{text[end:]}"
     if word in lang.words("followup.articles", language):
-        return f"{text[:start]}{_capitalize_at_start(topic.whole, start)}{text[end:]}"
-    return _append_topic(text, topic.whole)
+        return f"{text[:start]}{_capitalize_at_start(topic.definite, start)}{text[end:]}"
+    return _append_topic(text, topic.definite)
 
 
 def _capitalize_at_start(phrase: str, start: int) -> str:

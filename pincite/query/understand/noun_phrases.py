@@ -22,7 +22,7 @@ class Phrase:
     before: str = ""
 
     @property
-    def whole(self) -> str:
+    def definite(self) -> str:
         """The phrase as it can stand in another question."""
         lead = self.determiner.lower()
         return f"{_definite_articles().get(lead, lead)} {self.text}" if lead else self.text
