@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import Field, ValidationError
 
-from pincite.config.messages import describe_error as fault
+from pincite.config.messages import describe_error
 from pincite.core.documents.document import Passage, ReadRequest
 from pincite.core.query.answer import Answer, SearchResult
 from pincite.core.query.hits import Hit
@@ -14,8 +14,9 @@ from pincite.core.query.question import Filters, Question
 from pincite.engine.reader.document_reader import MAX_PLACES, find_all
 from pincite.errors import Invalid, PinciteError
 from pincite.ingest.accept.accept import clean_folder
+from pincite.query.agent.tools import DocumentArguments, FindArguments, ReadArguments, SearchArguments
 from pincite.serialize.answers import answer_json, footnotes
-from pincite.serialize.fields import Body, DocumentId, DocumentIds, ReadBody, Share, Text, Words
+from pincite.serialize.fields import Body, DocumentIds, Share, Text, Words
 from pincite.serialize.primitives import Json
 from pincite.serialize.search import search_json
 
@@ -56,20 +57,17 @@ class LibraryScope(Body):
         return Filters(clean_folder(self.folder or "") or None, ids)
 
 
-class RagSearch(LibraryScope):
+class RagSearch(LibraryScope, SearchArguments):
     """Find passages of the documents for one to five queries at once, best first."""
 
-    queries: list[Words] = Field(
-        min_length=1,
-        max_length=5,
-        description="Queries in natural language, each about another aspect of the question.",
-    )
     top_k: int | None = Field(default=None, ge=1, le=50, description="Maximum number of passages.")
     min_score: Share | None = Field(default=None, description="Leave out passages with a lower similarity.")
 
     async def use(self, backend: ToolBackend) -> ToolResult:
         """Search for all queries and list the passages."""
-        first, *others = self.queries
+        if not (queries := self.cleaned_queries()):
+            raise Invalid("queries: send at least one query with words in it")
+        first, *others = queries
         found = await backend.search(
             Question(
                 first,
@@ -92,13 +90,13 @@ def _format_hit(number: int, hit: Hit) -> str:
     return f"[{number}] {path} (doc_id {chunk.document_id}, {place})\n{chunk.text}"
 
 
-class ReadDocument(ReadBody):
+class ReadDocument(Body, ReadArguments):
     """Read a document, or only a range of lines or a section of it."""
 
     async def use(self, backend: ToolBackend) -> ToolResult:
         """Read the requested part of the document."""
-        reading = ReadRequest(self.doc_id, self.source_uri, self.section, self.start_line, self.end_line, self.version)
-        read = await backend.read(reading)
+        _require_one_name(self)
+        read = await backend.read(self.part_request())
         text = read.content
         if len(text) > MAX_RESULT_CHARS:
             text = text[:MAX_RESULT_CHARS].rpartition("\n")[0] or text[:MAX_RESULT_CHARS]
@@ -110,16 +108,18 @@ class ReadDocument(ReadBody):
         return ToolResult(f"{head}\n\n{text}", asdict(read) | {"content": text})
 
 
-class FindInDocument(Body):
-    """Find every exact occurrence of a text in a document."""
+def _require_one_name(arguments: DocumentArguments) -> None:
+    if wrong := arguments.naming_error():
+        raise Invalid(wrong)
 
-    doc_id: DocumentId
-    text: Words = Field(min_length=1, max_length=1000, description="The text to look for.")
-    version: DocumentId | None = None
+
+class FindInDocument(Body, FindArguments):
+    """Find every exact occurrence of a text in a document."""
 
     async def use(self, backend: ToolBackend) -> ToolResult:
         """Search the whole text of the document."""
-        read = await backend.read(ReadRequest(self.doc_id, version=self.version))
+        _require_one_name(self)
+        read = await backend.read(self.read_request())
         starts = list(find_all(read.content, self.text))
         places = [_place_json(read.content, start, len(self.text)) for start in starts[:MAX_PLACES]]
         shown = "\n".join(f"line {place['line']}: {place['around']}" for place in places)
@@ -176,5 +176,5 @@ async def call_tool(backend: ToolBackend, name: str, arguments: Mapping[str, Any
     except ValidationError as error:
         first = error.errors()[0]
         path = ".".join(str(part) for part in first["loc"])
-        raise Invalid(f"{path}: {fault(first)}" if path else fault(first)) from None
+        raise Invalid(f"{path}: {describe_error(first)}" if path else describe_error(first)) from None
     return await tool.use(backend)

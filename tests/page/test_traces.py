@@ -94,7 +94,7 @@ def test_a_question_is_asked_again_with_other_settings_and_the_difference_told(s
 
 
 def test_the_words_of_others_are_not_shown(site: Site) -> None:
-    with site.door.anonymous_request() as stranger:
+    with site.door.stranger() as stranger:
         asked = stranger.post("/api/v1/query", json={"query": "A secret of somebody else"}).json()
     with site.visit(f"/traces/{asked['metadata']['trace_id']}") as page:
         expect(page.get_by_text("questions and answers of other users")).to_be_visible()

@@ -118,7 +118,7 @@ def test_a_follow_up_is_made_whole_with_what_was_said_before(walk: Walk) -> None
 
 def test_whoever_may_read_nothing_is_told_no_more_than_that_nothing_was_found(walk: Walk) -> None:
     walk.says("Nobody should be asked.")
-    with walk.door.anonymous_request() as stranger:
+    with walk.door.stranger() as stranger:
         told = stranger.post("/api/chat", json={"message": ASKED}).json()
     assert (told["sources"], told["hasRelevantSources"]) == ([], False)
     assert "Leave" not in json.dumps(told["metadata"])

@@ -166,7 +166,7 @@ def test_any_earlier_messages_are_accepted_quickly(client: httpx2.Client, shelf:
 
 def test_a_session_of_another_user_is_not_found(live_server: LiveServer, client: httpx2.Client, shelf: str) -> None:
     session = chat(client, message=ASKED, folder=shelf)["session_id"]
-    with live_server.anonymous_request() as stranger:
+    with live_server.stranger() as stranger:
         for stream in (False, True):
             body = {"message": "What was said?", "session_id": session, "stream": stream}
             assert_problem(stranger.post("/api/v1/chat", json=body), 404, "not_found")

@@ -124,7 +124,7 @@ def test_a_document_of_another_user_is_not_found(
     live_server: LiveServer, client: httpx2.Client, rules: dict[str, Any]
 ) -> None:
     document = rules["travel.pdf"]
-    with live_server.anonymous_request() as stranger:
+    with live_server.stranger() as stranger:
         for path in ("pages/1", "places?start=0&end=5"):
             foreign = assert_problem(stranger.get(f"{API}/documents/{document['id']}/{path}"), 404, "not_found")
             missing = assert_problem(stranger.get(f"{API}/documents/nosuchdocument00/{path}"), 404, "not_found")

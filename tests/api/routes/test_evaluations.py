@@ -88,7 +88,7 @@ async def _event() -> Any:
 
 
 def test_an_error_of_a_run_is_stored(live_server: LiveServer) -> None:
-    with live_server.anonymous_request() as stranger:  # who has no documents
+    with live_server.stranger() as stranger:  # who has no documents
         failed = ended(stranger, started(stranger))
         assert failed["status"] == "failed"
         assert "no question could be generated" in failed["error"]
@@ -108,7 +108,7 @@ def test_a_reader_measures_nothing_and_strangers_see_nothing(
     ):
         assert_problem(reader.request(method, f"/api/v1{path}"), 403, "not_allowed")
     items = client.get("/api/v1/evaluations").json()["items"]
-    with live_server.anonymous_request() as stranger:
+    with live_server.stranger() as stranger:
         for one in items:
             assert_problem(stranger.get(f"/api/v1/evaluations/{one['id']}"), 404, "not_found")
 
@@ -169,7 +169,7 @@ def test_only_a_set_made_by_hand_takes_questions_and_only_of_what_can_be_read(
         refused = client.put(address, json={"text": "x", "chunk_ids": [wrong]})
         assert refused.status_code == status, refused.text
     assert client.put(address, json={"text": " ", "chunk_ids": []}).status_code == 422
-    with live_server.anonymous_request() as stranger:
+    with live_server.stranger() as stranger:
         assert_problem(stranger.put(address, json={"text": "x", "chunk_ids": [hit["id"]]}), 404, "not_found")
         assert_problem(stranger.put(address, json={"text": "x", "chunk_ids": []}), 404, "not_found")
     automatic = ended(client, started(client, renew=True, questions=3))["set_id"]

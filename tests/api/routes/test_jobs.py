@@ -157,7 +157,7 @@ def test_the_version_before_stays_served_when_the_next_is_cancelled(
 
 def test_a_job_of_another_user_is_not_found(live_server: LiveServer, client: httpx2.Client, folder: str) -> None:
     job = held(client, "a.md", folder)
-    with live_server.anonymous_request() as stranger:
+    with live_server.stranger() as stranger:
         assert listed(stranger) == []
         assert_problem(stranger.delete(f"/api/v1/jobs/{job['id']}"), 404, "not_found")
     assert_problem(client.delete("/api/v1/jobs/nonsense"), 404, "not_found")

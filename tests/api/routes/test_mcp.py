@@ -149,7 +149,7 @@ def test_tools_have_the_callers_permissions(
     live_server: LiveServer, anyone: httpx2.Client, document: dict[str, Any]
 ) -> None:
     assert_problem(anyone.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"}), 401, "unauthorized")
-    with live_server.anonymous_request() as stranger:
+    with live_server.stranger() as stranger:
         assert call(stranger, "rag_search", queries=["vacation days"])["structuredContent"]["results"] == []
         told = call(stranger, "read_document", doc_id=document["id"])
         missing = call(stranger, "read_document", doc_id="nosuchdocument00")

@@ -51,7 +51,7 @@ def test_a_session_is_renamed_and_removed(client: httpx2.Client, session: str) -
 def test_removing_all_sessions_requires_confirmation(
     live_server: LiveServer, client: httpx2.Client, session: str
 ) -> None:
-    with live_server.anonymous_request() as stranger:
+    with live_server.stranger() as stranger:
         assert_problem(stranger.delete(PATH), 422, "invalid")
         stranger.post("/api/v1/chat", json={"message": "Mine?"})
         assert stranger.delete(PATH, params={"all": True}).json() == {"removed": 1}
@@ -60,7 +60,7 @@ def test_removing_all_sessions_requires_confirmation(
 
 
 def test_a_session_is_visible_to_its_owner_only(live_server: LiveServer, client: httpx2.Client, session: str) -> None:
-    with live_server.anonymous_request() as stranger:
+    with live_server.stranger() as stranger:
         assert session not in stranger.get(PATH, params={"limit": 200}).text
         assert_problem(stranger.get(f"{PATH}/{session}"), 404, "not_found")
         assert_problem(stranger.patch(f"{PATH}/{session}", json={"title": "x"}), 404, "not_found")

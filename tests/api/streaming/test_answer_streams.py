@@ -302,7 +302,7 @@ def test_cancelling_stops_the_model_within_a_second(live_server: LiveServer, cli
 
 def test_somebody_elses_stream_is_missing(live_server: LiveServer, client: httpx2.Client, shelf: str) -> None:
     talker = Talker(pause_s=0.001)
-    with speaking(live_server, talker), live_server.anonymous_request() as stranger:
+    with speaking(live_server, talker), live_server.stranger() as stranger:
         stream_id, _ = begin(client, {**ASKED, "folder": shelf}, "token")
         assert_problem(stranger.get(f"/api/v1/chat/streams/{stream_id}"), 404, "not_found")
         assert_problem(stranger.delete(f"/api/v1/chat/streams/{stream_id}"), 404, "not_found")
