@@ -26,7 +26,7 @@ from benchmarks.calibrate import fit, predicted
 from pincite import AsyncPincite
 from pincite.core.documents.document import Upload
 from pincite.core.query.answer import Answer
-from pincite.core.query.fixed_answers import NO_ANSWER
+from pincite.core.query.prompt import NO_ANSWER
 from pincite.evaluate.measure.calibration import Bin, calibration_error, to_bins
 from pincite.evaluate.measure.calibration_plot import plot
 from pincite.query.ground.confidence import FITTED_CURVE, HIGH_SCORE, MEDIUM_SCORE, answered_share, log_odds_lead

@@ -71,7 +71,6 @@ UNTESTED = {
     "core/query/plan.py",
     "core/query/prompt.py",
     "core/query/question.py",
-    "core/query/fixed_answers.py",
     "core/query/tools.py",
 }
 """Pure data: nothing there can go wrong by itself."""

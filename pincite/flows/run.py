@@ -23,8 +23,8 @@ from pincite.query.agent.rule_based import run_preset_calls
 from pincite.query.agent.scratchpad import Scratchpad
 from pincite.query.agent.tools import PresetCall, ToolBackend
 from pincite.query.history import history_saving
+from pincite.query.understand.analysis import query_analysis
 from pincite.query.understand.guard import guardrails, model_lookup
-from pincite.query.understand.understand import query_analysis
 
 MAX_PASSED_CHARS = 2000
 """Maximum characters of a completion's text that are passed on to the next completion."""

@@ -4,8 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
 from pincite.core.protocols import LLM, Embedder
-from pincite.core.query.fixed_answers import NO_ANSWER
-from pincite.core.query.prompt import Prompt, Quote, StreamPart
+from pincite.core.query.prompt import NO_ANSWER, Prompt, Quote, StreamPart
 from pincite.errors import Unavailable
 from pincite.extractive.abstain import MIN_PROBABILITY, answer_probability, refusal
 from pincite.extractive.compose import compose_answer

@@ -45,10 +45,10 @@ from pincite.query.rank.score_opened import passage_scoring
 from pincite.query.retrieve.query_expansion import expands, model_calls, with_queries
 from pincite.query.retrieve.retrieve import retrieval
 from pincite.query.retrieve.second_pass import EXTRA_PASSAGES, merge, next_query, plan_for
+from pincite.query.understand.analysis import query_analysis
 from pincite.query.understand.guard import guardrails, model_lookup
 from pincite.query.understand.rewrite import query_rewriting
 from pincite.query.understand.spelling import spelling_correction
-from pincite.query.understand.understand import query_analysis
 from pincite.query.understand.vision import PictureContext, picture_reading, with_pictures
 
 SECOND_STAGE: Mapping[Strategy, Callable[[Run, Plan, Sequence[Hit]], Awaitable[list[Hit]]]] = {

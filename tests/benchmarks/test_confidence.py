@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.confidence import Seen, report, seen
-from pincite.core.query.fixed_answers import NO_ANSWER
+from pincite.core.query.prompt import NO_ANSWER
 from tests.builders import answer, source
 
 QUESTION = {"_id": "en:1", "text": "Do cats purr?", "answers": ["purr"], "kind": "covered"}

@@ -8,6 +8,9 @@ from pincite.core.query.pictures import Picture
 from pincite.core.query.question import Sampling
 from pincite.core.query.tools import Tool, ToolCall
 
+NO_ANSWER = "no_answer"
+"""Finish reason of an answerer that found the sources not to answer."""
+
 
 @dataclass(frozen=True, slots=True)
 class Message:

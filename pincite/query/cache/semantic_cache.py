@@ -11,8 +11,8 @@ from pincite import __version__
 from pincite.config.branches.retrieval import Cache
 from pincite.core.protocols import CacheEntry, SimilarQuestion
 from pincite.core.query.answer import Answer, Degraded
-from pincite.core.query.fixed_answers import NO_ANSWER
 from pincite.core.query.plan import Plan
+from pincite.core.query.prompt import NO_ANSWER
 from pincite.core.run import Run
 from pincite.errors import PinciteError, Unavailable
 from pincite.query.cache.same_question import Difference, difference

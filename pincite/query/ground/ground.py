@@ -6,10 +6,9 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 
 from pincite.core.query.answer import Answer, Citation, Confidence, Conflict, Groundedness
-from pincite.core.query.fixed_answers import NO_ANSWER
 from pincite.core.query.hits import Evidence, Hit, RetrievedChunk
 from pincite.core.query.plan import Plan
-from pincite.core.query.prompt import Draft, Prompt, Quote
+from pincite.core.query.prompt import NO_ANSWER, Draft, Prompt, Quote
 from pincite.core.run import Run
 from pincite.query.citations.claims import Claim
 from pincite.query.citations.marks import CitationMark

@@ -13,8 +13,8 @@ from pincite.core.query.plan import Plan
 from pincite.core.run import Run
 from pincite.errors import ProviderError
 from pincite.query.prompt.helper_call import Bounds, complete, render_prompt
+from pincite.query.understand.analysis import with_searches
 from pincite.query.understand.decompose import parts_of
-from pincite.query.understand.understand import with_searches
 from pincite.text import lang
 
 MAX_VARIATIONS = 3

@@ -14,7 +14,7 @@ from pincite.errors import Unavailable, Unreadable
 from pincite.models.facts import facts_of
 from pincite.models.resilient import abilities_of
 from pincite.query.prompt.budget import count_tokens
-from pincite.query.understand.understand import with_searches
+from pincite.query.understand.analysis import with_searches
 from pincite.text.invisible import visible
 
 MAX_PICTURE_TEXT_CHARS = 6000

@@ -14,7 +14,7 @@ from pincite.query.pipeline import query_expansion
 from pincite.query.prompt.helper_call import Bounds
 from pincite.query.retrieve import query_expansion as stage
 from pincite.query.retrieve.query_expansion import clean_lines
-from pincite.query.understand.understand import query_analysis
+from pincite.query.understand.analysis import query_analysis
 
 VARIATIONS = "1. How high is the tower?\n2. What is the height of the building?\n3. tower elevation\n4. one too many"
 GENERAL = "More general question: How tall are towers?"

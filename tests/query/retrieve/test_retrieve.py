@@ -8,7 +8,7 @@ from pincite.core.query.question import Question
 from pincite.core.run import Run
 from pincite.providers.scripted import Options, ScriptedEmbedder
 from pincite.query.retrieve.retrieve import retrieval
-from pincite.query.understand.understand import query_analysis
+from pincite.query.understand.analysis import query_analysis
 
 TEXTS = {1: "one", 2: "two", 3: "three", 4: "four"}
 DENSE = {1: 0.9, 2: 0.5, 3: 0.1}

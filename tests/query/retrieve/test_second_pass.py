@@ -8,8 +8,8 @@ from pincite.core.query.hits import Evidence, Hit
 from pincite.core.query.plan import Plan
 from pincite.core.query.question import Question
 from pincite.query.retrieve.second_pass import merge, next_query, plan_for
+from pincite.query.understand.analysis import with_searches
 from pincite.query.understand.intent import analyse_question
-from pincite.query.understand.understand import with_searches
 from tests.builders import hit, plan
 
 FILM = hit("Blue Hour is a film directed by Ines Calder and Otto Brandt.", key=1)

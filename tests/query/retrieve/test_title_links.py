@@ -10,7 +10,7 @@ from pincite.core.query.question import Question
 from pincite.core.run import Run
 from pincite.query.retrieve.retrieve import retrieval
 from pincite.query.retrieve.title_links import bare_title, names_in
-from pincite.query.understand.understand import query_analysis
+from pincite.query.understand.analysis import query_analysis
 
 TEXTS = {1: "Vertigo was directed by Alfred Hitchcock.", 2: "Films are long.", 3: "He was born in Leytonstone."}
 DENSE = {1: 0.9, 2: 0.5, 3: 0.1}

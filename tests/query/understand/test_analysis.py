@@ -8,7 +8,7 @@ import pytest
 from pincite.core.query.plan import Search
 from pincite.core.query.question import Question
 from pincite.core.run import Run
-from pincite.query.understand.understand import query_analysis
+from pincite.query.understand.analysis import query_analysis
 
 
 @pytest.mark.parametrize(
