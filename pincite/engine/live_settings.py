@@ -55,10 +55,10 @@ class SettingsOutcome:
 
 
 class LiveSettings:
-    """Builds the settings from their layers, stores changes for all processes, and follows changes of other processes.
+    """Builds the settings from their layers, stores changes for all processes, and applies the changes of other processes.
 
-    `check` raises if the tools that some settings need cannot be built; `prepare` builds them; `adopt` puts them into
-    use.
+    The three callbacks get the new settings. `check` raises if their components (embedder, reranker, model) cannot be
+    built. `prepare` builds the components. `adopt` switches to them.
     """
 
     def __init__(

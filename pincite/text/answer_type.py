@@ -56,7 +56,7 @@ def matches(text: str, pattern: str, language: str) -> bool:
 
 @cache
 def _yes_no(language: str) -> re.Pattern[str]:
-    """Questions that open with an auxiliary of their language and offer no choice."""
+    """The pattern of a yes/no question: it starts with an auxiliary verb and contains no "or"."""
     opening = lang.own_regex("questions.auxiliaries", language).pattern
     return re.compile(
         rf"^\W*(?:{lang.alternatives('questions.and', language)})?{opening}\b"

@@ -58,7 +58,7 @@ def test_an_index_is_built_held_compared_and_then_switched_to(
     pincite("add", str(SAMPLE))
     assert "make one with: pincite eval --auto" in pincite("index", "compare").failed_with(1)
     assert pincite("eval", "--auto", "--questions", "10").code == 0
-    assert "no other index to compare with" in pincite("index", "compare").failed_with(1)
+    assert "no second index to compare with" in pincite("index", "compare").failed_with(1)
     pincite("settings", "set", "chunking.size=77")
     assert "the new index is not active yet" in pincite("reindex", "--hold").out
     told = pincite("index", "compare", "--json").json

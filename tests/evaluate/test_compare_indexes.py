@@ -47,7 +47,7 @@ def test_what_is_said_of_both_is_what_each_finds_when_it_is_searched(open_pincit
             for name in FILES:
                 await pincite.add(SAMPLES / name)
             questions, _ = await make_set(pincite, EvalRequest(questions=30), report=silent)
-            with pytest.raises(Conflict, match="no other index to compare with"):
+            with pytest.raises(Conflict, match="no second index to compare with"):
                 await compare_indexes(pincite, questions, report=silent)
             before = await asked_for_real(pincite, questions)
             await pincite.services.live_settings.set({"chunking.size": 60, "chunking.overlap": 0}, LOCAL)

@@ -44,7 +44,10 @@ class Admission:
         )
 
     def check(self, path: str, person: str) -> None:
-        """Refuse a request early when its queue is full; `person` is the presumed user, or empty."""
+        """Raise if the queue of this path is full, before authentication.
+
+        `person` is the user that the credential had last time, or empty if unknown.
+        """
         if queue := self._queues.get(path):
             queue.check(person)
 

@@ -139,7 +139,7 @@ def _bearer_key(scope: Scope) -> str:
 
 
 async def wait_until_revoked(connection: HTTPConnection) -> NoReturn:
-    """Wait until the credential of a connection is revoked or changes its role, or the server stops; then raise."""
+    """Wait until a connection must end, then raise: its credential is revoked, its role changes, or the server stops."""
     pincite: AsyncPincite = connection.app.state.pincite
     stopping: asyncio.Event = connection.app.state.stopping
     while True:

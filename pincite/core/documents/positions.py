@@ -18,7 +18,7 @@ _REF_RANGE = re.compile(r"(.*\W|)(\w+)s (\d++)[–-](\d++)")
 
 @dataclass(frozen=True, slots=True)
 class PageText:
-    """A page of a version, or a part of a long page, with its number and the end of its text."""
+    """A page of a document version, or one part of a long page; `end` is the offset where its text ends."""
 
     number: int
     page: Page

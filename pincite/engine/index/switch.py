@@ -97,7 +97,9 @@ class IndexSwitch:
         for state in ("building", "standby"):
             if found := next((one for one in status.all if one.state == state), None):
                 return found
-        raise Conflict("there is no other index to compare with; change the settings, then: pincite reindex --hold")
+        raise Conflict(
+            "there is no second index to compare with; change the index settings, then build one with: pincite reindex --hold"
+        )
 
     async def status(self) -> IndexStatus:
         """Return all indexes and the progress of a build."""

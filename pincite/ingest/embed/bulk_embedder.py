@@ -141,7 +141,7 @@ class ProcessBulkEmbedder:
         try:
             made = self._without_error(await child.ask(self._hello)).get("name")
             if made != self._name:
-                raise ProviderError(f"the embedding process made '{made}' instead of '{self._name}'")
+                raise ProviderError(f"the embedding process loaded the embedder '{made}' instead of '{self._name}'")
         except BaseException:
             await child.stop()
             raise

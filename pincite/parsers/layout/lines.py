@@ -85,7 +85,7 @@ def _on_same_line(one: Word, other: Word) -> bool:
 
 
 def _in_reading_direction(words: Sequence[Word]) -> Sequence[Word]:
-    """Words given from left to right, reversed where most are in a right-to-left script."""
+    """Return words sorted from left to right in reading order: reversed if most are in a right-to-left script."""
     backwards = sum(1 for word in words if not word.text.isascii() and _RIGHT_TO_LEFT.search(word.text))
     return sorted(words, key=lambda word: -word.box[2]) if backwards * 2 > len(words) else words
 

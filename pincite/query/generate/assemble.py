@@ -105,7 +105,10 @@ def sampling_of(question: Question, budget: Budget, *, run: Run, thinking: Think
 
 
 def _passage_tokens(builder: "_PromptBuilder", fixed: int, budget: Budget) -> int:
-    """Tokens for passages: their share without the question and without the part of the instructions beyond theirs."""
+    """Return the tokens available for passages.
+
+    It is the budget for sources, minus the question, minus the tokens by which the instructions exceed their budget.
+    """
     question_tokens = builder.count(builder.question) + TOKENS_PER_MESSAGE
     instructions = fixed - question_tokens
     if builder.system_prompt and instructions > budget.system:

@@ -1,4 +1,4 @@
-"""Users and groups: added, changed, suspended and removed; the database admits administrators only."""
+"""Stores users and groups; the database lets only administrators add, change, suspend or remove them."""
 
 import secrets
 from collections.abc import Collection

@@ -31,7 +31,7 @@ class FullTextReader:
         self._database = database
 
     async def open(self, reading: ReadRequest, *, scope: Scope, filters: Filters) -> FullText:
-        """Return the searched version, or an earlier one by its id.
+        """Return the text and the passages of a document: of the version in the index, or of the version asked for.
 
         `NotFound` is raised both for a missing document and for one that the caller may not read.
         """

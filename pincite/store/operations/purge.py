@@ -103,7 +103,7 @@ async def _rewrite(admin: Connection, table: sql.Identifier) -> None:
         await admin.execute(sql.SQL("vacuum (full, analyze) {}").format(table))
     except psycopg.errors.LockNotAvailable as error:
         raise StoreDown(
-            f"{table.as_string(None)} is in use and could not be rewritten; the tables before it are; purge again later"
+            f"{table.as_string(None)} is locked by another transaction and was not rewritten; the purge is not complete: run it again later"
         ) from error
     except psycopg.errors.DiskFull as error:
         raise DataFolderError(

@@ -1,9 +1,9 @@
-"""The words of each language: one TOML file a language beside this module, read on first use.
+"""The words of each language. Each language has one TOML file beside this module, which is read on first use.
 
-A section groups the keys of one topic. The type of a value says what it is: a string holds words, an array holds
-alternatives of a regular expression, a table maps one word to another. Inside an alternative, `@{name}` stands for the
+A section groups the keys of one topic. A string is a list of words, an array is a list of
+alternatives of a regular expression, and a table maps one word to another. Inside an alternative, `@{name}` stands for the
 alternatives of another key of the same section; line breaks and the blanks after them are removed. A language file may
-leave out any key: it then has no words for it.
+omit any key. The language then has no words for that key.
 
 The words of a language with `everywhere = true` apply to every text, because a short text is often assigned to the
 wrong language. The words of other languages apply only to texts in that language: French "mars" and "plus" mean
@@ -132,7 +132,7 @@ def recognised_words(key: str, language: str = "") -> frozenset[str]:
 
 @cache
 def all_words(key: str) -> frozenset[str]:
-    """The words of a key in every language: for texts whose language is not known yet."""
+    """Return the words that any language has under this key, for texts whose language is not known yet."""
     return frozenset[str]().union(*(words(key, one) for one in LANGUAGES))
 
 

@@ -148,7 +148,7 @@ def test_a_process_that_made_another_embedder_is_refused(diary: Path) -> None:
         bulk = open_bulk_embedder(FakeEmbedder(Options(diary)), provider=PROVIDER, options=other, batch=1)
         await bulk.embed(PASSAGES)
 
-    with pytest.raises(ProviderError, match="made 'another' instead of 'fake'"):
+    with pytest.raises(ProviderError, match="loaded the embedder 'another' instead of 'fake'"):
         asyncio.run(ask())
     assert is_gone(starts(diary)[0][0])
 
