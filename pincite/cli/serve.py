@@ -71,7 +71,7 @@ async def serve(context: CommandContext, host: HostOption = None, port: PortOpti
 
 
 def _with_address(context: CommandContext, host: str | None, port: int | None) -> CommandContext:
-    """The same call with --host and --port as settings, so that their source is the call."""
+    """Return the context with --host and --port applied as settings, as if passed with --set."""
     address = {"server.host": host, "server.port": port}
     return context.with_settings({key: value for key, value in address.items() if value is not None})
 
