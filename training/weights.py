@@ -1,0 +1,118 @@
+"""Moves weights between an ONNX export of a BERT encoder and plain arrays, without torch.
+
+python training/weights.py pack MODEL.onnx OUT_DIR --part-mib 40    an ONNX file as 16-bit parts that travel well
+python training/weights.py unpack OUT_DIR MODEL.onnx                and back (32-bit)
+python training/weights.py export TEACHER.onnx STUDENT.npz OUT_DIR  student as OUT_DIR/model.onnx and model_int8.onnx
+"""
+
+from __future__ import annotations
+
+import argparse
+import glob
+import os
+from pathlib import Path
+
+import numpy as np
+
+
+def matmul_names(model) -> dict[str, str]:
+    """Initialiser name -> parameter name. Exporters leave MatMul weights anonymous; the node's name tells."""
+    initialisers = {tensor.name for tensor in model.graph.initializer}
+    names = {}
+    for node in model.graph.node:
+        if node.op_type == "MatMul":
+            for name in node.input:
+                if name in initialisers:
+                    names[name] = node.name.strip("/").removesuffix("/MatMul").replace("/", ".") + ".weight"
+    return names
+
+
+def load(path: str) -> dict[str, np.ndarray]:
+    """Parameters by their usual BERT names, linear weights as (out, in) like torch's."""
+    import onnx
+    from onnx import numpy_helper
+
+    model = onnx.load(path)
+    anonymous = matmul_names(model)
+    found = {}
+    for tensor in model.graph.initializer:
+        array = numpy_helper.to_array(tensor)
+        if tensor.name in anonymous:
+            found[anonymous[tensor.name]] = np.ascontiguousarray(array.T)
+        elif array.dtype == np.float32:
+            found[tensor.name] = array
+    return found
+
+
+def save(teacher: str, parameters: dict[str, np.ndarray], path: str) -> None:
+    """The teacher's graph with other weights (the vocabulary may have grown)."""
+    import onnx
+    from onnx import numpy_helper
+
+    model = onnx.load(teacher)
+    anonymous = matmul_names(model)
+    for tensor in model.graph.initializer:
+        name = anonymous.get(tensor.name, tensor.name)
+        if name in parameters:
+            array = parameters[name].astype(np.float32)
+            array = np.ascontiguousarray(array.T) if tensor.name in anonymous else array
+            tensor.CopyFrom(numpy_helper.from_array(array, tensor.name))
+    onnx.save(model, path)
+
+
+def quantise(path: str, target: str) -> None:
+    """Dynamic int8, one scale a channel."""
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+
+    quantize_dynamic(path, target, per_channel=True, weight_type=QuantType.QInt8)
+
+
+def pack(path: str, folder: str, part: int) -> None:
+    import onnx
+    from onnx import numpy_helper
+
+    model = onnx.load(path)
+    for tensor in model.graph.initializer:
+        array = numpy_helper.to_array(tensor)
+        if array.dtype == np.float32 and array.size > 1000:
+            tensor.CopyFrom(numpy_helper.from_array(array.astype(np.float16), tensor.name))
+    data = model.SerializeToString()
+    os.makedirs(folder, exist_ok=True)
+    for number, at in enumerate(range(0, len(data), part)):
+        with open(os.path.join(folder, f"teacher.part{number}"), "wb") as file:
+            file.write(data[at : at + part])
+
+
+def unpack(folder: str, path: str) -> None:
+    import onnx
+    from onnx import numpy_helper
+
+    data = b"".join(Path(name).read_bytes() for name in sorted(glob.glob(os.path.join(folder, "teacher.part*"))))
+    model = onnx.load_from_string(data)
+    for tensor in model.graph.initializer:
+        array = numpy_helper.to_array(tensor)
+        if array.dtype == np.float16:
+            tensor.CopyFrom(numpy_helper.from_array(array.astype(np.float32), tensor.name))
+    onnx.save(model, path)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("pack", "unpack", "export"))
+    parser.add_argument("paths", nargs="+")
+    parser.add_argument("--part-mib", type=int, default=40)
+    options = parser.parse_args()
+    if options.what == "pack":
+        pack(*options.paths, options.part_mib * 2**20)
+    elif options.what == "unpack":
+        unpack(*options.paths)
+    else:
+        teacher, student, folder = options.paths
+        os.makedirs(folder, exist_ok=True)
+        full, small = (os.path.join(folder, name) for name in ("model.onnx", "model_int8.onnx"))
+        save(teacher, dict(np.load(student)), full)
+        quantise(full, small)
+
+
+if __name__ == "__main__":
+    main()
