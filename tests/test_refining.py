@@ -112,7 +112,7 @@ def test_a_failed_expansion_is_skipped_and_reported(asking: Callable[..., Any]) 
 
         def fragile(rag: Any) -> Any:
             made = index(rag)
-            made.dense_within = broken
+            made.nearest_in_documents = broken
             return made
 
         pincite.services.tools = _Tools(pincite.services.tools, fragile)

@@ -94,7 +94,7 @@ def test_one_question_at_the_four_levels_leaves_four_different_traces(clever: Cl
         assert (answer["intelligence_level"], answer["answer"]) == (level, SEASON)
         seen[level] = clever.spans(answer)
         assert TOLD & set(seen[level]) == BELOW[level]
-        assert seen[level].count("llm_generation") == (3 if level == "maximum" else 1)
+        assert seen[level].count("llm_draft" if level == "maximum" else "llm_generation") == (3 if level == "maximum" else 1)
         assert "vector_search" in seen[level]
     assert seen["enhanced"].count("vector_search") > seen["standard"].count("vector_search") == 1
     assert len({tuple(sorted(set(names))) for names in seen.values()}) == 4
@@ -239,7 +239,7 @@ def test_reasoning_step_by_step_is_asked_for_and_never_shown(clever: Clever) -> 
 def test_several_drafts_are_written_where_that_is_asked_for(clever: Clever) -> None:
     answer = clever.ask(ensemble_voting=True)
     assert len(clever.prompts) == 3
-    assert clever.spans(answer).count("llm_generation") == 3
+    assert clever.spans(answer).count("llm_draft") == 3
     single = clever.ask(ensemble_voting=False)
     assert len(clever.prompts) == 1
     one, three = (one["metadata"]["usage"]["completion_tokens"] for one in (single, answer))

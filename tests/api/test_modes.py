@@ -132,7 +132,7 @@ def test_general_mode_asks_no_document_and_says_so(live_server: LiveServer, clie
     assert "Five vacation days" not in str(llm.prompts)
     alone = client.post("/api/v1/chat", json={"message": ASKED, "mode": "general"}).json()
     assert alone["degraded"][0]["stage"] == "general_prompt"
-    assert "takes a model" in alone["degraded"][0]["reason"]
+    assert "needs a language model" in alone["degraded"][0]["reason"]
 
 
 def test_a_picture_is_shown_to_a_model_that_sees(live_server: LiveServer, client: httpx2.Client, leave: str) -> None:

@@ -195,7 +195,7 @@ def test_a_cached_answer_says_so_and_names_no_cache(library: Call) -> None:
     assert "Cached" not in library("ask", asked).words
     again = library("ask", asked)
     assert "blue cup" in again.words
-    assert "Cached answered before: the same words; --no-cache gives a new answer" in again.words
+    assert "Cached answer from the cache: the same words; --no-cache gives a new answer" in again.words
     assert "Cached" not in library("ask", asked, "--no-cache").words
     assert library("ask", asked, "--json").json["metadata"]["cached"] is True
 
@@ -218,4 +218,4 @@ def test_a_picture_goes_with_a_question_and_anything_else_is_refused(library: Ca
     assert "is not a PNG, JPEG, WebP or GIF" in library("ask", QUESTION, "--image", str(other)).err
     assert "cannot be read" in library("ask", QUESTION, "--image", str(tmp_path / "gone.png")).err
     assert "there is no mode 'magic'" in library("ask", QUESTION, "--mode", "magic").err
-    assert "looks at pictures" in library("ask", QUESTION, "--mode", "vision").err
+    assert "needs pictures" in library("ask", QUESTION, "--mode", "vision").err

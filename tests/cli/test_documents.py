@@ -46,7 +46,7 @@ def test_pages_are_added_by_their_address(pincite: Call, tmp_path: Path, monkeyp
         assert "adding web pages is disabled; set web.enabled" in said.words
         monkeypatch.setenv("PINCITE_WEB__ENABLED", "true")
         monkeypatch.setenv("PINCITE_WEB__DELAY_S", "0")
-        assert "private or reserved network; name it in web.allow_hosts" in pincite("add", "http://127.0.0.1/").words
+        assert "private or reserved network; to allow it, add it to web.allow_hosts" in pincite("add", "http://127.0.0.1/").words
         monkeypatch.setenv("PINCITE_WEB__ALLOW_HOSTS", site.url.removeprefix("http://"))
         said = pincite("add", address, tmp_path / "a.md", "--folder", "pages", "--json")
         assert (said.code, said.err) == (0, "")
@@ -55,7 +55,7 @@ def test_pages_are_added_by_their_address(pincite: Call, tmp_path: Path, monkeyp
         assert pincite("read", said.json["added"][1]["document"]["id"]).out == "# Tea\n\nTwo minutes.\n"
         for one in said.json["added"]:
             pincite("remove", one["document"]["id"])
-    assert "is no folder" in pincite("add", "https://x.example/", "--watch").failed_with(2)
+    assert "is not a folder" in pincite("add", "https://x.example/", "--watch").failed_with(2)
 
 
 def test_adding_again_makes_a_version_of_what_changed(pincite: Call, tmp_path: Path) -> None:
@@ -188,7 +188,7 @@ def test_a_document_is_read_at_a_place_of_its_file(pincite: Call, tmp_path: Path
     found = pincite("read", known["prices.csv"], "--at", "A2:B2", "--json").json
     assert (found["text"], found["place"], found["places"][0]["ref"]) == ("Pens | 3.50", "A2:B2", "A2:B2")
     assert "there is no page 3; there are 2" in pincite("read", known["rules.pdf"], "--page", "3").err
-    assert "there is nothing at Z9" in pincite("read", known["prices.csv"], "--at", "Z9").err
+    assert "there is no text at Z9" in pincite("read", known["prices.csv"], "--at", "Z9").err
     assert "cannot be combined with" in pincite("read", known["rules.pdf"], "--page", "1", "--lines", "1-2").err
     for document in ("rules.pdf", "prices.csv"):
         assert pincite("remove", known[document]).code == 0
@@ -209,7 +209,7 @@ def test_an_invalid_line_range_is_refused(text: str) -> None:
 
 
 def test_lines_beyond_the_end_are_reported(library: Call) -> None:
-    assert "there are lines 1 to" in library("read", ids(library)["handbook.md"], "--lines", "900-901").failed_with(2)
+    assert "the document has lines 1 to" in library("read", ids(library)["handbook.md"], "--lines", "900-901").failed_with(2)
 
 
 def test_nothing_is_removed_unless_every_id_is_known(library: Call) -> None:

@@ -16,7 +16,7 @@ def test_one_folder_or_ones_own_documents_and_nothing_else(pincite: Call, tmp_pa
     assert "no qrels.tsv" in pincite("eval", tmp_path).failed_with(1)
     assert "give settings with --compare" in pincite("eval", tmp_path, "rag.alpha=1").failed_with(2)
     assert "--keep requires a question set" in pincite("eval", "--auto", "--keep", tmp_path).failed_with(2)
-    assert "a .md or a .json file" in pincite("eval", tmp_path, "--report", "r.txt").failed_with(2)
+    assert "a .md or .json file" in pincite("eval", tmp_path, "--report", "r.txt").failed_with(2)
     assert "no way to make questions 'magic'" in pincite("eval", "--auto", "--by", "magic").failed_with(2)
     assert "no setting 'rag.alfa'" in pincite("eval", tmp_path, "--compare", "rag.alfa=1").failed_with(2)
 

@@ -21,7 +21,7 @@ def test_a_folder_is_set_moved_and_removed(pincite: Call, tmp_path: Path) -> Non
     assert pincite("folders", "move", "zoo", "animals/zoo").out == "moved zoo to animals/zoo: 1 document\n"
     listed = {one["path"]: one for one in pincite("folders", "list", "--json").json["items"]}
     assert listed["animals/zoo"]["system_prompt"] == "Be kind."
-    assert "holds documents" in pincite("folders", "remove", "animals").failed_with(1)
+    assert "contains documents" in pincite("folders", "remove", "animals").failed_with(1)
     assert pincite("folders", "remove", "animals", "--recursive").out == "removed animals with 1 document\n"
     assert "there is no folder 'animals'" in pincite("folders", "remove", "animals").failed_with(1)
 

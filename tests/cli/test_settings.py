@@ -148,8 +148,8 @@ def test_a_question_may_name_a_profile(library: Call) -> None:
     asked = library("ask", "Where is the key?", "--profile", "five-stage", "--json").json
     assert {note["stage"] for note in asked["degraded"]} == {"profile"}
     assert [note["reason"].split(" is made for ")[1].split(",")[0] for note in asked["degraded"]] == [
-        "llama-3.1-8b-instant to write",
-        "minilm to embed",
+        "the language model llama-3.1-8b-instant",
+        "the embedding model minilm",
     ]
     assert "there are: default" in library("ask", "x", "--profile", "nobody").failed_with(2)
 

@@ -170,7 +170,7 @@ def test_tools_of_a_running_job_are_kept_until_it_ends(
 
     embedding, go_on = asyncio.Event(), asyncio.Event()
     monkeypatch.setattr("pincite.engine.index.tools.MIN_KEEP_S", -1.0)
-    monkeypatch.setattr("pincite.ingest.worker.Workers._keep_tidy", untidy)
+    monkeypatch.setattr("pincite.ingest.worker.Workers._run_housekeeping", untidy)
 
     async def go() -> None:
         data = tmp_path / "data"
@@ -217,8 +217,8 @@ def test_tools_of_a_running_job_are_kept_until_it_ends(
         ({"rerank.api_key": "canary"}, "secrets are never stored"),
         ({"rerank.base_url": "http://me:canary@127.0.0.1"}, "contains a password"),
         ({"rag.reranker": "cross_encoder"}, "needs rerank.path"),
-        ({"rag.reranker": "rerank_api"}, "rerank.base_url must be an address"),
-        ({"rag.reranker": "rerank_api", "rerank.base_url": "http://x", "rerank.shape": "jina"}, "needs rerank.model"),
+        ({"rag.reranker": "rerank_api"}, "rerank.base_url must be a URL"),
+        ({"rag.reranker": "rerank_api", "rerank.base_url": "http://x", "rerank.shape": "jina"}, "set rerank.model"),
         ({"llm.provider": "os.path"}, "accepts a dotted path only from the environment"),
         ({"rag.reranker": "some.package"}, "accepts a dotted path only from the environment"),
         ({"llm.provider": "nobody"}, "there is no llm called 'nobody'"),
@@ -227,8 +227,8 @@ def test_tools_of_a_running_job_are_kept_until_it_ends(
         ({"llm.model": "a\0b"}, "cannot be stored"),
         ({"llm.base_url": "http://me:canary@127.0.0.1/v1"}, "contains a password"),
         ({"llm.base_url": "http://127.0.0.1/v1?key=canary"}, "contains a password or a query"),
-        ({"llm.base_url": "http://[x"}, "base_url must be an address"),
-        ({"llm.base_url": "http://127.0.0.1:99999/v1"}, "base_url must be an address"),
+        ({"llm.base_url": "http://[x"}, "base_url must be a URL"),
+        ({"llm.base_url": "http://127.0.0.1:99999/v1"}, "base_url must be a URL"),
         ({"rag.alpha": float("nan")}, "'rag.alpha' must be a number from 0 to 1"),
         ({"category_labels": {"a": "b\0"}}, "cannot be stored"),
     ],
@@ -417,7 +417,7 @@ def test_a_profile_is_applied_as_one_batch_and_replaced_by_another(open_pincite:
             outcome = await pincite.services.live_settings.apply("zoeflow", LOCAL)
             assert {change.batch for change in outcome.changes} == {2}
             assert set(outcome.reindex) == {"chunking.lead", "chunking.size", "enrichment.enabled"}
-            assert any("text-embedding-3-small to embed" in note for note in outcome.missing)
+            assert any("the embedding model text-embedding-3-small" in note for note in outcome.missing)
             rag = pincite.settings.rag
             assert (rag.top_k, rag.use_hybrid_search, rag.rrf_k, rag.bm25_b) == (5, False, 30, 0.25)
             expected, _ = pincite.services.live_settings.diff_profile("adaptive")
@@ -443,7 +443,7 @@ def test_a_profile_in_a_request_changes_that_request_alone(open_pincite: Open, t
             found = await pincite.search(Question("cats purr", profile="zoeflow"))
             assert (found.strategy, found.plan.top_k) == ("dense_only", 5)
             assert [note.reason.partition(";")[0] for note in found.degraded] == [
-                "the profile zoeflow is made for a model of openrouter.ai to write",
+                "the profile zoeflow is made for a language model of openrouter.ai",
                 "the profile zoeflow is made for the embedding model text-embedding-3-small, which is not configured",
             ]
             found = await pincite.search(Question("cats purr", profile="zoeflow", strategy="lexical_only"))
@@ -562,7 +562,7 @@ def test_other_dimensions_under_a_known_name_are_refused(database_url: str, tmp_
     async def go() -> None:
         (tmp_path / "settings.toml").write_text('[embedding]\nprovider = "scripted"\n', encoding="utf-8")
         async with AsyncPincite(settings={"data": tmp_path, "database.url": database_url}) as pincite:
-            with pytest.raises(Invalid, match="known here with 64 dimensions, not 32"):
+            with pytest.raises(Invalid, match="is registered with 64 dimensions, not 32"):
                 await pincite.services.live_settings.set({"embedding.dimensions": 32}, LOCAL)
             assert pincite.settings.embedding.dimensions == 0
 

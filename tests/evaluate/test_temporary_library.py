@@ -38,5 +38,5 @@ def test_a_set_of_which_nothing_can_be_read_is_refused(tmp_path: Path) -> None:
         async with temporary_library(Corpus("none", {"0.md": " \n"}, "f"), VARIANT, keep=None, report=lambda _p: None):
             raise AssertionError("there is nothing in it")
 
-    with pytest.raises(Invalid, match="none of the set's documents"):
+    with pytest.raises(Invalid, match="no document of the set"):
         asyncio.run(opened())

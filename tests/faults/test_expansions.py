@@ -22,7 +22,7 @@ FAULTS = (
 
 @pytest.fixture(autouse=True)
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("LINE", "LINES", "PASSAGE"):
+    for name in ("STEP_BACK_BOUNDS", "VARIATIONS_BOUNDS", "HYDE_BOUNDS"):
         bounds: Bounds = getattr(stage, name)
         monkeypatch.setattr(stage, name, Bounds(1.0, bounds.tokens, bounds.characters))
 

@@ -211,7 +211,7 @@ def test_a_document_waits_while_the_embedders_breaker_is_open(
     open_pincite: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "cats.md").write_text("# Cats\n\nCats purr when they are content.\n")
-    monkeypatch.setattr(documents, "STALLED_S", 1.0)
+    monkeypatch.setattr(documents, "STALL_TIMEOUT_S", 1.0)
     monkeypatch.setattr(worker, "PROBE_INTERVAL_S", 0.1)
 
     async def go() -> None:

@@ -136,8 +136,8 @@ def test_a_worker_that_is_stopped_returns_its_jobs(database_url: str, tmp_path: 
 def test_a_file_uploaded_to_one_server_is_served_by_another(database_url: str, tmp_path: Path) -> None:
     async def go() -> None:
         async with server(tmp_path / "one", database_url) as one, server(tmp_path / "two", database_url) as two:
-            added = await one.upload(Upload("a.md", text(3)))
-            _, data = await two.library.raw(await two.scope(), added.document.id)
+            added = await one.documents.upload(Upload("a.md", text(3)))
+            _, data = await two.services.library.raw(await two.scope(), added.document.id)
             assert data == text(3)
             receipt = await two.remove(added.document.id)
             assert receipt.verified

@@ -99,7 +99,7 @@ def answers(module_database_url: str, tmp_path_factory: pytest.TempPathFactory) 
         ),
         (ASKED[1], "31 March. ", "Unused days expire on 31 March."),
         (ASKED[2], "The yellow tug is called Mole.", "The yellow tug is called Mole."),
-        (ASKED[3], "No. Dogs are not allowed on the quay.", "Dogs are not allowed on the quay."),
+        (ASKED[3], "Dogs are not allowed on the quay.", "Dogs are not allowed on the quay."),
         (ASKED[6], "2.4 m. ", "2.4 m"),
         (ASKED[7], "402 francs. ", "402 francs"),
         (ASKED[8], "41,300 francs. ", "41,300 francs"),

@@ -113,8 +113,8 @@ def test_an_unreachable_collector_is_logged_once_and_never_blocks(caplog: pytest
 def test_without_the_extra_it_fails_at_the_start_and_names_it() -> None:
     code = (
         "import sys; sys.modules['opentelemetry.exporter'] = None\n"
-        "from pincite.tracing.otlp import Telemetry\n"
-        "try: Telemetry('http://x', '0')\n"
+        "from pincite.tracing.otlp import OtlpExporter\n"
+        "try: OtlpExporter('http://x', '0')\n"
         "except Exception as error: print(type(error).__name__, error)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

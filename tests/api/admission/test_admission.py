@@ -147,7 +147,7 @@ def test_of_fifty_concurrent_uploads_exactly_the_quota_is_accepted(live_server: 
         answers = at_once(50, lambda n: upload(uma, f"{n}.md", f"# {n}\n\nText number {n}.\n"))
         assert [one.status_code for one in answers].count(202) == 4
         refused = [one for one in answers if one.status_code != 202]
-        assert "4 is the most" in assert_problem(refused[0], 409, "quota_documents")["detail"]
+        assert "4 is the limit" in assert_problem(refused[0], 409, "quota_documents")["detail"]
         assert {one.status_code for one in refused} == {409}
         assert len(uma.get(f"{API}/documents").json()["items"]) == 4
         usage = uma.get(f"{API}/me/usage").json()

@@ -146,7 +146,7 @@ def test_the_history_pages_by_batches_and_undo_takes_them_back(admin: httpx2.Cli
 def test_a_profile_is_applied_and_reported(admin: httpx2.Client) -> None:
     told = admin.post(f"{API}/settings/apply", json={"profile": "vexora"}).json()
     assert told["profile"] == "vexora"
-    assert any("qwen3:8b to write" in note for note in told["notes"])
+    assert any("the language model qwen3:8b" in note for note in told["notes"])
     assert item(admin, "rag.alpha")["value"] == 0.3
     problem = assert_problem(admin.post(f"{API}/settings/apply", json={"profile": "nobody"}), 422, "invalid")
     assert "there are: default, zoeflow" in problem["detail"]

@@ -125,4 +125,4 @@ def test_many_blank_rows_cost_no_more_than_the_others():
     out = MarkdownWriter()
     out.page("sheet")
     write_tables(rows, out)
-    assert len(out.done()[1][0].placed()) == 20_000
+    assert len(out.done()[1][0].unpack_marks()) == 20_000

@@ -121,15 +121,15 @@ def test_an_event_cannot_be_recorded_for_another_person(with_store: Any) -> None
         ("update audit_event set hash = sha256('x') where number = 3", "event 3 was"),
         ("delete from audit_event where number = 1", "event 1 is missing"),
         ("delete from audit_event where number = 2", "event 2 is missing"),
-        ("delete from audit_event where number = 4", "it ends after event 3, and 4 were written"),
-        ("delete from audit_event", "it ends after event 0, and 4 were written"),
+        ("delete from audit_event where number = 4", "the log ends after event 3, but 4 events were written"),
+        ("delete from audit_event", "the log ends after event 0, but 4 events were written"),
         (
             "insert into audit_event (number, content, hash) select 5, content, hash from audit_event where number = 4",
             "event 5 was",
         ),
         (
             "update audit_head set number = 3, hash = (select hash from audit_event where number = 3)",
-            "it goes on after event 3",
+            "the log continues after event 3",
         ),
     ],
 )

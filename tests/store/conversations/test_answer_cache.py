@@ -158,10 +158,10 @@ def test_a_cached_answer_is_removed_with_a_document_it_names(with_store: Any) ->
             assert await remove_cached_answers(connection, second) == 1
         receipt = await store.removal.remove(scope, first)
         assert (receipt.cache_entries, receipt.verified) == (1, True)
-        state = (await AnswerCache(store.database).look(scope, KEY, "Who?")).state
+        state = (await AnswerCache(store.database).look_up(scope, KEY, "Who?")).state
         assert state is not None
         entry = CacheEntry(KEY, state, "Who?", await store.vector("Who?"), about(first))
-        assert not await AnswerCache(store.database).keep(scope, entry, LIMITS)  # its document was removed
+        assert not await AnswerCache(store.database).save(scope, entry, LIMITS)  # its document was removed
 
     with_store(main)
 
@@ -197,6 +197,6 @@ def test_a_database_error_is_reported_without_its_text(with_store: Any) -> None:
         async with store.database.administrator() as admin:
             await admin.execute("alter table pincite.cached_answer rename to elsewhere")
         with pytest.raises(StoreDown, match=r"the answer cache cannot be used \(UndefinedTable\)"):
-            await AnswerCache(store.database).look(await store.scope(), KEY, "Who?")
+            await AnswerCache(store.database).look_up(await store.scope(), KEY, "Who?")
 
     with_store(main)

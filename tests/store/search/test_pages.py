@@ -60,7 +60,7 @@ def test_of_a_long_page_only_the_overlapping_parts_are_read(with_store: Any) -> 
             span = TextSpan(document_id, version, start, start + len(f"x{row}"))
             [found] = await pages_of_spans(store.database, [span], scope)
             assert len(found) == 1
-            assert len(found[0].page.placed()) <= MARKS_PER_PART
+            assert len(found[0].page.unpack_marks()) <= MARKS_PER_PART
             assert describe_places(locate(found, span.start, span.end, Slice(SHEET))) == f"sheet Numbers, B{row}"
         found, count = await Pages(store.database).of(
             scope, TextSpan(document_id, version, 0, len(SHEET)), name="numbers"
