@@ -55,7 +55,7 @@ from pincite.store.search.packed_postings import PackedPostings
 from pincite.store.search.pages import Pages
 from pincite.tracing.metrics import Metrics
 from pincite.tracing.otlp import OtlpExporter
-from pincite.tracing.sink import TraceSink
+from pincite.tracing.recorder import TraceSink
 
 log = logging.getLogger(__name__)
 

@@ -1,5 +1,7 @@
 """Record the events of a run as a trace."""
 
+import asyncio
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -10,7 +12,10 @@ from pincite.core.query.question import Question
 from pincite.core.request_context import remote_span, request_id
 from pincite.core.run import Answered, Event, Planned, Run
 from pincite.core.traces import Content, Trace, TraceOutcome, error_code, error_summary, without_server_message
+from pincite.store.operations.traces import MAX_WAIT_S, TraceStore
 from pincite.text.sentences import storable
+from pincite.tracing.metrics import Metrics
+from pincite.tracing.otlp import OtlpExporter
 from pincite.tracing.replay import options_of, settings_of
 
 
@@ -118,3 +123,42 @@ def _outcome(answer: Answer) -> TraceOutcome:
         model=answer.metadata.model,
         finish_reason=answer.metadata.finish_reason,
     )
+
+
+log = logging.getLogger(__name__)
+
+MAX_PENDING_WRITES = 200
+"""Maximum number of pending writes; beyond it, a request waits for one to finish."""
+
+
+class TraceSink:
+    """Stores traces; a failure never fails the request."""
+
+    def __init__(self, traces: TraceStore, metrics: Metrics, telemetry: OtlpExporter | None = None) -> None:
+        self._traces = traces
+        self._metrics = metrics
+        self._telemetry = telemetry
+
+    async def keep(self, owner: str, trace: Trace) -> None:
+        """Store a trace in the background, while the answer is sent; reading traces waits for pending writes."""
+        self._metrics.count(trace)
+        if self._telemetry is not None:
+            self._telemetry.send(trace)
+        waiting = self._traces.pending_writes
+        writing = asyncio.create_task(self._write(owner, trace))
+        waiting.add(writing)
+        writing.add_done_callback(waiting.discard)
+        if len(waiting) > MAX_PENDING_WRITES:
+            await asyncio.wait(waiting, timeout=MAX_WAIT_S, return_when=asyncio.FIRST_COMPLETED)
+
+    async def close(self) -> None:
+        """Finish what is being written and sent."""
+        await asyncio.gather(*self._traces.pending_writes)
+        if self._telemetry is not None:
+            await self._telemetry.close()
+
+    async def _write(self, owner: str, trace: Trace) -> None:
+        try:
+            await self._traces.keep(owner, trace)
+        except Exception as error:
+            log.error("trace %s was not stored: %s", trace.id, type(error).__name__)

@@ -94,7 +94,9 @@ def test_one_question_at_the_four_levels_leaves_four_different_traces(clever: Cl
         assert (answer["intelligence_level"], answer["answer"]) == (level, SEASON)
         seen[level] = clever.spans(answer)
         assert TOLD & set(seen[level]) == BELOW[level]
-        assert seen[level].count("llm_draft" if level == "maximum" else "llm_generation") == (3 if level == "maximum" else 1)
+        assert seen[level].count("llm_draft" if level == "maximum" else "llm_generation") == (
+            3 if level == "maximum" else 1
+        )
         assert "vector_search" in seen[level]
     assert seen["enhanced"].count("vector_search") > seen["standard"].count("vector_search") == 1
     assert len({tuple(sorted(set(names))) for names in seen.values()}) == 4

@@ -46,7 +46,10 @@ def test_pages_are_added_by_their_address(pincite: Call, tmp_path: Path, monkeyp
         assert "adding web pages is disabled; set web.enabled" in said.words
         monkeypatch.setenv("PINCITE_WEB__ENABLED", "true")
         monkeypatch.setenv("PINCITE_WEB__DELAY_S", "0")
-        assert "private or reserved network; to allow it, add it to web.allow_hosts" in pincite("add", "http://127.0.0.1/").words
+        assert (
+            "private or reserved network; to allow it, add it to web.allow_hosts"
+            in pincite("add", "http://127.0.0.1/").words
+        )
         monkeypatch.setenv("PINCITE_WEB__ALLOW_HOSTS", site.url.removeprefix("http://"))
         said = pincite("add", address, tmp_path / "a.md", "--folder", "pages", "--json")
         assert (said.code, said.err) == (0, "")
@@ -209,7 +212,9 @@ def test_an_invalid_line_range_is_refused(text: str) -> None:
 
 
 def test_lines_beyond_the_end_are_reported(library: Call) -> None:
-    assert "the document has lines 1 to" in library("read", ids(library)["handbook.md"], "--lines", "900-901").failed_with(2)
+    assert "the document has lines 1 to" in library(
+        "read", ids(library)["handbook.md"], "--lines", "900-901"
+    ).failed_with(2)
 
 
 def test_nothing_is_removed_unless_every_id_is_known(library: Call) -> None:

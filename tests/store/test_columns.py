@@ -1,4 +1,4 @@
-from pincite.store.columns import by_name, select_list
+from pincite.store.database import by_name, select_list
 
 COLUMNS = {"id": "d.id", "count": "count(*)"}
 

@@ -17,8 +17,7 @@ from pincite.errors import Invalid, ProviderError
 from pincite.store.operations.traces import TraceStore
 from pincite.tracing.logs import ReadableLines
 from pincite.tracing.metrics import Metrics
-from pincite.tracing.recorder import TraceRecorder
-from pincite.tracing.sink import TraceSink
+from pincite.tracing.recorder import TraceRecorder, TraceSink
 from tests.builders import answering
 from tests.stub_openai import stub_server
 from tests.tracing.test_recorder import ASKED, make_run
@@ -287,7 +286,7 @@ def test_no_answer_waits_for_its_trace_and_closing_does() -> None:
 
 
 def test_where_too_many_wait_to_be_written_the_next_waits_for_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pincite.tracing.sink.MAX_PENDING_WRITES", 2)
+    monkeypatch.setattr("pincite.tracing.recorder.MAX_PENDING_WRITES", 2)
 
     async def go() -> None:
         slow, trace = Slow(), TraceRecorder("query", ASKED).trace(make_run(), None)

@@ -12,10 +12,9 @@ from pincite.core.accounts.access import Scope
 from pincite.core.accounts.conversations import KeptTurn, Session
 from pincite.core.query.question import Exchange
 from pincite.errors import Invalid, NotFound
-from pincite.store.columns import Columns, by_name, select_list
 from pincite.store.conversations.answer_json import from_json, to_json, without_document
 from pincite.store.cursors import cursor_of, place_of
-from pincite.store.database import Connection, Database, fetch_all, fetch_one
+from pincite.store.database import Columns, Connection, Database, by_name, fetch_all, fetch_one, select_list
 from pincite.text.sentences import storable
 
 T = TypeVar("T")

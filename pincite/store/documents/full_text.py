@@ -9,8 +9,7 @@ from pincite.core.documents.document import ReadRequest, VersionText
 from pincite.core.query.hits import RetrievedChunk
 from pincite.core.query.question import Filters
 from pincite.errors import NotFound
-from pincite.store.columns import by_name, select_list
-from pincite.store.database import Database
+from pincite.store.database import Database, by_name, select_list
 from pincite.store.documents.row import VERSION_TEXT_COLUMNS
 from pincite.store.search import scope_sql
 from pincite.store.search.chunk_columns import CHUNK_COLUMNS, TITLE, retrieved_chunk

@@ -12,9 +12,8 @@ from pincite.core.documents.document import Chunk, ChunkLevel, Document, Listing
 from pincite.core.query.question import Filters
 from pincite.core.request_context import read_only
 from pincite.errors import Invalid, NotAllowed, NotFound, Unauthorized
-from pincite.store.columns import Columns, by_name, select_list
 from pincite.store.cursors import INVALID_CURSOR
-from pincite.store.database import Database, fetch_all, fetch_one
+from pincite.store.database import Columns, Database, by_name, fetch_all, fetch_one, select_list
 from pincite.store.documents.blobs import Blobs
 from pincite.store.documents.row import SELECT_DOCUMENT, VERSION_TEXT_COLUMNS, to_document
 

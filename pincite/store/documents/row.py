@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import Any
 
 from pincite.core.documents.document import Access, Document, Failure, Status
-from pincite.store.columns import Columns, by_name, select_list
+from pincite.store.database import Columns, by_name, select_list
 
 _READERS = """
     case when cardinality(r.readers) = 0 then r.readers when d.owner = me() then shown(r.readers)

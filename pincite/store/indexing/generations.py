@@ -7,8 +7,16 @@ from psycopg import sql
 from psycopg.types.json import Jsonb
 
 from pincite.core.operations import BuildProgress, BuildState, IndexBuild
-from pincite.store.columns import Columns, by_name, select_list
-from pincite.store.database import LONG_TIMEOUTS, Connection, Database, fetch_all, fetch_one
+from pincite.store.database import (
+    LONG_TIMEOUTS,
+    Columns,
+    Connection,
+    Database,
+    by_name,
+    fetch_all,
+    fetch_one,
+    select_list,
+)
 
 _COLUMNS: Columns = {
     "id": "id",

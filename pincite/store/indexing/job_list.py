@@ -8,9 +8,8 @@ from pincite.core.accounts.access import Scope
 from pincite.core.documents.document import Failure
 from pincite.core.documents.jobs import CancelledJob, EndedJob, JobState, PastJob, QueuedJob, QueueSummary
 from pincite.errors import Invalid, NotFound
-from pincite.store.columns import Columns, by_name, select_list
 from pincite.store.cursors import INVALID_CURSOR, cursor_of, place_of
-from pincite.store.database import Database, fetch_one
+from pincite.store.database import Columns, Database, by_name, fetch_one, select_list
 from pincite.store.indexing.jobs import Job
 
 ENDED_JOB_RETENTION_H = 24

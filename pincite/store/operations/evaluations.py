@@ -19,9 +19,8 @@ from pincite.core.evaluations import (
     SetQuestion,
 )
 from pincite.errors import Conflict, NotFound
-from pincite.store.columns import Columns, by_name, select_list
 from pincite.store.cursors import cursor_of, place_of
-from pincite.store.database import Connection, Database, fetch_all, fetch_one
+from pincite.store.database import Columns, Connection, Database, by_name, fetch_all, fetch_one, select_list
 
 MAX_MANUAL_QUESTIONS = 1000
 """Questions in a set made by hand at most; a run makes one or two searches for each."""

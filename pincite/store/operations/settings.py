@@ -14,8 +14,7 @@ from pincite.core.accounts.audit import AuditEntry, EventName
 from pincite.core.operations import ChangeKind, SettingChange
 from pincite.errors import StoreDown
 from pincite.store.access.audit_log import record
-from pincite.store.columns import Columns, by_name, select_list
-from pincite.store.database import Connection, Database, fetch_all, fetch_one
+from pincite.store.database import Columns, Connection, Database, by_name, fetch_all, fetch_one, select_list
 
 log = logging.getLogger(__name__)
 

@@ -12,9 +12,8 @@ from pincite.core.accounts.access import Scope
 from pincite.core.query.answer import Degraded
 from pincite.core.traces import Content, Span, Trace, TraceFilter, TraceOutcome
 from pincite.errors import NotFound
-from pincite.store.columns import Columns, by_name, select_list
 from pincite.store.cursors import cursor_of, place_of
-from pincite.store.database import LONG_TIMEOUTS, Database, fetch_all, fetch_one
+from pincite.store.database import LONG_TIMEOUTS, Columns, Database, by_name, fetch_all, fetch_one, select_list
 
 MAX_WAIT_S = 1.0
 """Seconds that a reader of traces waits at most for pending writes."""

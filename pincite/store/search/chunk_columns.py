@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Any, get_origin
 
 from pincite.core.query.hits import RetrievedChunk
-from pincite.store.columns import Columns, by_name
+from pincite.store.database import Columns, by_name
 
 TITLE = "case when d.served = e.key then d.title else coalesce(v.about ->> 'title', d.title) end"
 """The title of an edition: the document's current one for the served edition, else the title that its version had."""

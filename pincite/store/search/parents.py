@@ -8,8 +8,7 @@ from psycopg import sql
 
 from pincite.core.accounts.access import Scope
 from pincite.core.query.hits import RetrievedChunk
-from pincite.store.columns import select_list
-from pincite.store.database import Connection, fetch_all
+from pincite.store.database import Connection, fetch_all, select_list
 from pincite.store.search.chunk_columns import CHUNK_COLUMNS, retrieved_chunk
 
 MAX_PARENT_CHARS = 8000

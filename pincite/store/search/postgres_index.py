@@ -13,8 +13,7 @@ from pincite.core.documents.positions import PageText, TextSpan
 from pincite.core.protocols import Fetched, Match, TitleMatch, Vector
 from pincite.core.query.hits import RetrievedChunk
 from pincite.core.query.question import Filters
-from pincite.store.columns import select_list
-from pincite.store.database import Database
+from pincite.store.database import Database, select_list
 from pincite.store.search import bm25, pages, parents, scope_sql
 from pincite.store.search.chunk_columns import CHUNK_COLUMNS, retrieved_chunk
 from pincite.store.search.corpus_stats import CorpusStats, CorpusStatsCache
