@@ -6,7 +6,7 @@ import typer
 
 from pincite.cli.command import CommandContext, command
 from pincite.cli.output import print_json, print_plain
-from pincite.text.counts import count
+from pincite.text.units import count
 
 PathArgument = Annotated[str, typer.Argument(metavar="PATH", help="A folder of the library, such as hr/rules.")]
 

@@ -6,7 +6,7 @@ import typer
 
 from pincite.cli.command import CommandContext, check_choice, command
 from pincite.cli.output import print_json, print_plain
-from pincite.text.counts import count
+from pincite.text.units import count
 
 UserArgument = Annotated[str, typer.Argument(metavar="NAME", help="A user's name.")]
 GroupArgument = Annotated[str, typer.Argument(metavar="GROUP", help="A group's name.")]

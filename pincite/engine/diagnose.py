@@ -24,7 +24,7 @@ from pincite.providers.ollama import running_here
 from pincite.store.operations.backup import last_backup
 from pincite.store.operations.integrity import inspect, stray_files
 from pincite.store.operations.open_bare import library
-from pincite.text.counts import count, size
+from pincite.text.units import count, size
 
 State = Literal["ok", "note", "broken"]
 LOW_SPACE_BYTES = 500 * 1024 * 1024

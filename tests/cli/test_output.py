@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from pincite.cli.output import clean, one_line, print_json
-from pincite.text.counts import count, size
+from pincite.text.units import count, size
 
 
 @pytest.mark.parametrize(

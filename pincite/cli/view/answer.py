@@ -9,8 +9,8 @@ from pincite.cli.view.screen import Screen, join_text, styled
 from pincite.core.documents.document import NO_HEADINGS
 from pincite.core.query.answer import Answer, Citation, Degraded, Source
 from pincite.core.query.tools import Step
-from pincite.text.counts import count
 from pincite.text.sentences import fold
+from pincite.text.units import count
 
 CONFIDENCE_STYLES = {"high": "green", "medium": "yellow", "low": "red"}
 MAX_QUOTE_LINES = 12

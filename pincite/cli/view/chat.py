@@ -10,7 +10,7 @@ from pincite.cli.view.answer import MARGIN_COLUMNS, format_heading, format_place
 from pincite.cli.view.screen import MAX_TEXT_COLUMNS, MIN_TEXT_COLUMNS, Screen, join_text, make_table, styled
 from pincite.core.accounts.conversations import Session
 from pincite.core.query.answer import Answer
-from pincite.text.counts import count
+from pincite.text.units import count
 
 _SOURCE_MARK = re.compile(r"\[Source (\d+)\]")
 _SHORT_MARK = re.compile(r"\[\d+\]")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pincite.cli.view.screen import Screen, join_text, styled
 from pincite.engine.diagnose import Finding
-from pincite.text.counts import count
+from pincite.text.units import count
 
 STATE_STYLES = {"ok": ("ok", "green"), "note": ("note", "yellow"), "broken": ("BROKEN", "bold red")}
 

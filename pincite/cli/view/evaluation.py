@@ -10,7 +10,7 @@ from pincite.cli.view.settings import format_value
 from pincite.core.evaluations import Evaluation, EvaluationSet, Interval, SetQuestion
 from pincite.evaluate.compare import Comparison, Trial
 from pincite.evaluate.questions.own_documents import compare_runs
-from pincite.text.counts import count
+from pincite.text.units import count
 
 VERDICT_STYLES = {"better": "green", "worse": "red", "within noise": "dim"}
 MIN_NAME_COLUMNS = 8

@@ -6,7 +6,7 @@ from rich.text import Text
 
 from pincite.cli.view.screen import Screen, make_table, shorten, styled
 from pincite.core.documents.jobs import CancelledJob, PastJob, QueuedJob, QueueSummary
-from pincite.text.counts import count
+from pincite.text.units import count
 
 _STATE_STYLES = {"running": "cyan", "waiting": "", "held": "dim"}
 _STATUS_STYLES = {"completed": "green", "error": "red", "overtaken": "dim"}

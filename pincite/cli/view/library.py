@@ -8,7 +8,7 @@ from rich.text import Text
 from pincite.cli.view.hits import make_snippet
 from pincite.cli.view.screen import Screen, join_text, make_table, shorten, styled
 from pincite.core.documents.document import Chunk, Document, Receipt, Status, Version
-from pincite.text.counts import count, size
+from pincite.text.units import count, size
 
 STATUS_STYLES = {Status.COMPLETED: "green", Status.ERROR: "red", Status.PENDING: "yellow", Status.PROCESSING: "yellow"}
 MIN_ID_CHARS = 8

@@ -2,7 +2,7 @@
 
 from pincite.cli.view.screen import Screen, styled
 from pincite.core.operations import Backup, BackupManifest, IntegrityReport, PurgeResult
-from pincite.text.counts import count, size
+from pincite.text.units import count, size
 
 MAX_LISTED_PROBLEMS = 20
 """Maximum number of problems to list."""

@@ -22,7 +22,7 @@ from pincite.cli.view.jobs import format_duration
 from pincite.cli.view.screen import Screen, shorten, styled
 from pincite.core.documents.document import AddedAll, Document
 from pincite.core.documents.document import Progress as Step
-from pincite.text.counts import count
+from pincite.text.units import count
 
 LINE_INTERVAL_S = 5.0
 """Seconds between progress lines when there is no terminal for a bar."""

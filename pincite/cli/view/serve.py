@@ -5,7 +5,7 @@ import shlex
 from pathlib import Path
 
 from pincite.cli.view.screen import Screen, styled
-from pincite.text.counts import count
+from pincite.text.units import count
 
 
 def print_opening(screen: Screen, documents: int, data: Path) -> None:

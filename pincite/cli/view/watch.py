@@ -3,7 +3,7 @@
 from pincite.cli.output import one_line
 from pincite.cli.view.screen import Screen, styled
 from pincite.engine.connectors.folder_sync import Changes
-from pincite.text.counts import count
+from pincite.text.units import count
 
 OUTCOME_NAMES = {"new": "added", "new_version": "updated", "again": "indexed again"}
 
