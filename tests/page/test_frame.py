@@ -3,9 +3,21 @@
 import pytest
 from playwright.sync_api import expect
 
+from pincite.api.routes import web_ui as served
 from tests.page.browser import NARROW, WIDE, Site, unreadable
 
 FIRST_LOAD = 150_000
+CHANGED_BEFORE_EFFECTS = """async (base) => {
+  const { state } = await import(`${base}/common/state.js`);
+  const { html } = await import(`${base}/common/html.js`);
+  const { render } = await import('preact');
+  const shared = state('old');
+  const box = document.createElement('div');
+  render(html`<${() => html`<p>${shared.use()}</p>`} />`, box);
+  shared.set('new');  // drawn, but its effects have not run yet
+  for (let tries = 0; tries < 100 && box.textContent !== 'new'; tries += 1) await new Promise((done) => setTimeout(done, 20));
+  return box.textContent;
+}"""
 
 
 def test_the_first_load_is_small(site: Site) -> None:
@@ -75,3 +87,8 @@ def test_the_look_and_the_language_are_chosen_and_kept(site: Site) -> None:
 def test_whoever_is_not_logged_in_is_sent_to_log_in(site: Site) -> None:
     with site.visit("/ask?q=1", login=None, expected=("401",)) as page:
         page.wait_for_url("**/login?next=%2Fask%3Fq%3D1")
+
+
+def test_state_that_changes_before_a_component_listens_is_drawn(site: Site) -> None:
+    with site.visit("/ask") as page:
+        assert page.evaluate(CHANGED_BEFORE_EFFECTS, f"/assets/{served.release_digest()}") == "new"

@@ -19,7 +19,12 @@ export function state(value) {
     },
     use() {
       const [, draw] = useState(0);
-      useEffect(() => this.listen(() => draw((n) => n + 1)), []);
+      const drawn = value;
+      useEffect(() => {
+        const redraw = () => draw((n) => n + 1);
+        if (value !== drawn) redraw(); // it changed between the first drawing and this effect
+        return this.listen(redraw);
+      }, []);
       return value;
     },
   };
