@@ -11,7 +11,7 @@ from pincite.extractive.compose import compose_answer
 from pincite.extractive.question import QuestionTerms, question_terms
 from pincite.extractive.score import ScoredSentence, rank_by_terms, score_sentences, term_shares
 from pincite.extractive.sentences import Sentence, sentences_of
-from pincite.models.calibration import FITTED, known_calibration, to_fitted_scale
+from pincite.models.calibration import FITTED, known_calibration, to_common_scale
 
 MAX_EMBEDDED_SENTENCES = 32
 """Maximum number of sentences that are embedded; the rest share too few words with the question."""
@@ -63,15 +63,15 @@ class Extractive:
         return score_sentences(question, sentences, cosines_or_shares), bool(cosines), note
 
     async def _cosines(self, question: str, sentences: Sequence[Sentence]) -> list[float]:
-        """Return the cosine of each sentence to the question, on the fitted scale; empty if cosines cannot be used."""
+        """Return the cosine of each sentence to the question, on the common scale; empty if cosines cannot be used."""
         scale = known_calibration(self._embedder) or FITTED
-        if not sentences or to_fitted_scale(scale, 0.0) is None:
+        if not sentences or to_common_scale(scale, 0.0) is None:
             return []
         [wanted] = await self._embedder.embed([question], as_query=True)
         texts = [self._embedder.windows(sentence.embedded_text)[0] for sentence in sentences]
         vectors = await self._embedder.embed(texts, as_query=False)
         cosines = (sum(a * b for a, b in zip(wanted, vector, strict=True)) for vector in vectors)
-        return [to_fitted_scale(scale, cosine) or 0.0 for cosine in cosines]
+        return [to_common_scale(scale, cosine) or 0.0 for cosine in cosines]
 
 
 def make_llm(options: Options, embedder: Embedder) -> LLM:
