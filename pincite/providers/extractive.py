@@ -8,6 +8,7 @@ from pincite.core.query.prompt import NO_ANSWER, Prompt, Quote, StreamPart
 from pincite.errors import Unavailable
 from pincite.extractive.abstain import MIN_PROBABILITY, answer_probability, refusal
 from pincite.extractive.compose import compose_answer
+from pincite.extractive.filter import without_others
 from pincite.extractive.question import QuestionTerms, question_terms
 from pincite.extractive.score import ScoredSentence, rank_by_terms, score_sentences, term_shares
 from pincite.extractive.sentences import Sentence, sentences_of
@@ -35,6 +36,7 @@ class Extractive:
         """Stream the sentences that answer the question, or a refusal if none does."""
         sentences = sentences_of(prompt.sources)
         question = question_terms(prompt.question, sentences)
+        sentences = without_others(question, sentences, prompt.sources)
         found, with_meaning, note = await self._scored(
             question, rank_by_terms(question, sentences)[:MAX_EMBEDDED_SENTENCES]
         )
