@@ -71,13 +71,13 @@ def _sentences(question: QuestionTerms, found: Sequence[ScoredSentence], sources
 def _same_rows(question: QuestionTerms, chosen: Sequence[Sentence], has_value: bool) -> list[Sentence]:
     """The chosen sentences without the rows that have fewer terms of the question in their cells than the best row.
 
-    Where the cell asked for is known, its row is the whole answer.
+    Where the cell asked for is known, only rows answer.
     """
     best = chosen[0]
     if not best.is_row:
         return list(chosen)
     shared = [word for word in question.terms if word.is_in(_cells_of(best))]
-    others = [one for one in chosen[1:] if not has_value]
+    others = [one for one in chosen[1:] if one.is_row or not has_value]
     return [best, *(one for one in others if not one.is_row or all(word.is_in(_cells_of(one)) for word in shared))]
 
 

@@ -11,7 +11,7 @@ from pincite.extractive.compose import compose_answer
 from pincite.extractive.question import QuestionTerms, question_terms
 from pincite.extractive.score import ScoredSentence, rank_by_terms, score_sentences, term_shares
 from pincite.extractive.sentences import Sentence, sentences_of
-from pincite.extractive.table_answers import table_answer
+from pincite.extractive.table.answers import table_answer
 from pincite.models.calibration import FITTED, known_calibration, to_fitted_scale
 
 MAX_EMBEDDED_SENTENCES = 32

@@ -11,9 +11,9 @@ import xlsxwriter
 
 from pincite.core.query.hits import Hit
 from pincite.extractive.compose import AnswerPart
-from pincite.extractive.table_answers import table_answer
-from pincite.extractive.table_compute import is_computed
-from pincite.extractive.table_numbers import read_numbers, write_number
+from pincite.extractive.table.answers import table_answer
+from pincite.extractive.table.compute import is_computed
+from pincite.extractive.table.numbers import read_numbers, write_number
 from pincite.extractive.tables import tables_in
 from pincite.parsers import csv, xlsx
 from pincite.text.answer_type import answer_type
@@ -88,6 +88,7 @@ COMPUTED = [
     (TOOLS, "Wie viele Werkzeuge wurden 2022 gekauft?", 14, "14"),
     (TOOLS, "Summe der Stückzahl bei Novak", 8, "49"),
     (TOOLS, "Was haben die Akkuschrauber insgesamt gekostet?", 5, "3.594,30 €"),
+    (TOOLS, "Wie viele Stück haben wir von den Werkzeugen in Halle A?", 13, "53"),
     (TOOLS, "Wie viele Werkzeuge wurden im zweiten Quartal 2022 gekauft?", 3, "3"),
     (TOOLS, "Welches Werkzeug ist das älteste?", 33, "09.01.2020"),
     (COURSES, "How many participants were there in total?", 34, "489"),
@@ -142,6 +143,9 @@ def test_a_value_is_computed_from_all_rows(name: str, question: str, rows: int, 
         (TOOLS, "Summe je Lagerort"),
         (TOOLS, "Wie viele Werkzeuge wurden vor 2022 gekauft?"),
         (COURSES, "What is the highest number?"),
+        (COURSES, "How many items are there in total?"),
+        (COURSES, "How much money did we spend altogether?"),
+        (COURSES, "How many courses have a fee?"),
         (COURSES, "How many courses are planned for 2026?"),
         (COURSES, "average age of the participants"),
         (COURSES, "total hours per trainer"),
@@ -278,3 +282,47 @@ def test_a_value_that_the_rows_do_not_give_is_found() -> None:
     assert not is_computed(replace(head.computed, value="293.54"), table, "en")
     assert not is_computed(replace(head.computed, rows=head.computed.rows[1:]), table, "en")
     assert not is_computed(replace(head.computed, rows=((0, 5),)), table, "en")
+
+
+def test_rows_and_pieces_are_both_counted_where_a_column_has_pieces() -> None:
+    first, second = asked("Wie viele Werkzeuge liegen in Halle B?", complete(TOOLS))[:2]
+    assert first.text == "Berechnet aus 10 Zeilen: 10 (Anzahl der Zeilen; Lagerort: Halle B)."
+    assert second.text == "Berechnet aus 10 Zeilen: 57 (Summe von Stückzahl; Lagerort: Halle B)."
+
+
+STAFF = replace(
+    hit(
+        "| Name | Team | Phone number | E-mail | Start date |\n|---|---|---|---|---|\n"
+        "| Marek Nowak | Finance | 0101 | m@ex.example | 2018-03-01 |\n"
+        "| Anna Nowak | Finance | 0102 | a@ex.example | 2020-09-15 |\n"
+        "| Ewa Lis | IT | 0111 | e@ex.example | 2022-06-01 |"
+    ),
+    complete_table=True,
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "begins"),
+    [
+        ("What is Marek Nowak's phone number?", ["0101. "]),
+        ("phone number of Nowak", ["- 0101. ", "- 0102. "]),
+        ("email of Ewa Lis", ["e@ex.example. "]),
+        ("Who started most recently?", ["Computed from 3 rows: 2022-06-01", "- Name: Ewa Lis"]),
+        ("How many people are in Finance?", ["Computed from 2 rows: 2", "- Name: Marek", "- Name: Anna"]),
+        ("Compare the start dates of Ewa Lis and Anna Nowak", ["- 2020-09-15. ", "- 2022-06-01. "]),
+        ("Which employees are in IT?", ["- Name: Ewa Lis"]),
+    ],
+)
+def test_people_are_found_by_name(question: str, begins: list[str]) -> None:
+    made = asked(question, STAFF)
+    assert len(made) == len(begins)
+    assert all(part.text.startswith(begin) for part, begin in zip(made, begins, strict=True))
+
+
+def test_a_long_list_says_how_many_rows_are_left_out() -> None:
+    made = asked("Welche Werkzeuge hat Yildiz?", complete(TOOLS))
+    assert len(made) == 14
+    text = "| Door | Colour |\n|---|---|\n" + "\n".join(f"| D{n} | red |" for n in range(30))
+    listed = asked("Which doors are red?", replace(hit(text), complete_table=True))
+    assert len(listed) == 20
+    assert listed[-1].text.endswith("(10 more rows)")

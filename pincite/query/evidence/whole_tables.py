@@ -8,8 +8,8 @@ from pincite.core.query.hits import Evidence, Hit, RetrievedChunk
 from pincite.core.query.plan import Plan
 from pincite.core.run import Run
 from pincite.errors import NotFound
-from pincite.extractive.table_answers import is_answered_by
-from pincite.extractive.table_questions import concept_words, read_question
+from pincite.extractive.table.answers import is_answered_by
+from pincite.extractive.table.questions import concept_words, read_question
 from pincite.extractive.tables import Table, tables_in
 from pincite.text.answer_type import answer_type
 from pincite.text.terms import question_language

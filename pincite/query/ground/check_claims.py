@@ -10,7 +10,7 @@ from pincite.core.query.hits import Hit, RetrievedChunk
 from pincite.core.query.prompt import Draft, Quote
 from pincite.core.run import Run
 from pincite.errors import Unavailable
-from pincite.extractive.table_compute import is_computed
+from pincite.extractive.table.compute import is_computed
 from pincite.extractive.tables import tables_in
 from pincite.models.calibration import LEXICAL_ONLY, known_calibration, learn_calibration, to_fitted_scale
 from pincite.query.citations.claims import Claim, claims_of

@@ -1,15 +1,16 @@
 """Answers from tables: the cell asked for, the rows that fit, or a value computed from all rows of a table."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pincite.core.query.hits import Hit
 from pincite.core.query.prompt import Computation, Operation
 from pincite.extractive.compose import MAX_ITEMS, AnswerPart
-from pincite.extractive.table_compute import compute, extreme_rows
-from pincite.extractive.table_match import TableMatch, match_table, total_rows
-from pincite.extractive.table_numbers import is_empty
-from pincite.extractive.table_questions import TableQuestion, read_question
+from pincite.extractive.table.columns import total_rows
+from pincite.extractive.table.compute import compute, extreme_rows
+from pincite.extractive.table.match import TableMatch, match_table
+from pincite.extractive.table.numbers import is_empty
+from pincite.extractive.table.questions import TableQuestion, read_question
 from pincite.extractive.tables import Table, tables_in
 from pincite.text import lang
 from pincite.text.answer_type import AnswerForm, answer_type
@@ -54,10 +55,14 @@ def _answering(asked: TableQuestion, sources: Sequence[Hit]) -> Iterator[_Found]
 def _parts(asked: TableQuestion, found: _Found) -> list[AnswerPart]:
     request, table, column = found.match.request, found.table, found.match.column
     if request == "rows":
-        return [_row(found, row) for row in found.match.rows[:MAX_ITEMS]]
+        rows = [_row(found, row) for row in found.match.rows[:MAX_ITEMS]]
+        more = len(found.match.rows) - MAX_ITEMS
+        note = lang.message("tables.more", asked.language).format(count=more)
+        return [*rows[:-1], replace(rows[-1], text=f"{rows[-1].text} {note}")] if more > 0 else rows
     if request == "cell":
-        cell = table.rows[found.match.rows[0]].cells[column or 0]
-        return [] if is_empty(cell) else [_row(found, found.match.rows[0], f"{cell}. ")]
+        cells = {row: table.rows[row].cells[column or 0] for row in found.match.rows}
+        mark = "- " if len(cells) > 1 else ""
+        return [_row(found, row, f"{mark}{cell}. ") for row, cell in cells.items() if not is_empty(cell)]
     if request in ("highest", "lowest"):
         return _extreme(asked, found)
     return _computed(asked, found, request)
@@ -78,10 +83,11 @@ def _computed(asked: TableQuestion, found: _Found, operation: Operation) -> list
         said = compute("sum", table, column, totals[-1:], asked.language)
         if said != value:
             return [_row(found, totals[-1], f"{said}. ")] if said else []
-    return [
-        _headline(asked, found, operation, rows, value),
-        *(_row(found, row) for row in [*totals[-1:], *rows][:MAX_ITEMS]),
-    ]
+    heads = [_headline(asked, found, operation, rows, value)]
+    if match.quantity is not None:
+        both = replace(found, match=replace(match, request="sum", column=match.quantity, quantity=None))
+        heads += [part for part in _computed(asked, both, "sum") if part.computed]
+    return [*heads, *(_row(found, row) for row in [*totals[-1:], *rows][:MAX_ITEMS])]
 
 
 def _extreme(asked: TableQuestion, found: _Found) -> list[AnswerPart]:

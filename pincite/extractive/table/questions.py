@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
@@ -14,7 +14,7 @@ from pincite.text.terms import stem, stop_words
 
 Request = Operation | Literal["cell", "rows"]
 """What is asked for: a computed value, one cell, or all rows that fit."""
-NOT_ASKED: frozenset[AnswerForm] = frozenset({"yes_no", "comparison", "steps"})
+NOT_ASKED: frozenset[AnswerForm] = frozenset({"yes_no", "steps"})
 """Forms of answers that no table gives by itself."""
 MIN_PREFIXED_CHARS = 4
 """Letters that follow the first part of a compound."""
@@ -25,6 +25,9 @@ MIN_SHARED_PREFIX = 0.75
 
 _WORD = re.compile(r"[^\W_]+")
 _YEAR = re.compile(r"(?:19|20)\d\d")
+_LETTER_HYPHEN = re.compile(r"(?<=\b[a-z])-(?=[a-z]{2})")
+_CAPITALS = re.compile(r"\b[A-ZÄÖÜ]{2,}\b")
+"""Abbreviations: `IT` is no stop word."""
 _QUARTER = re.compile(r"q[1-4]")
 _UMLAUT = re.compile(r"([aou])e")
 
@@ -52,7 +55,7 @@ class TableQuestion:
 
     `words` are its words without those that name the operation. `concept` is what the operation compares or the question
     word asks for, empty where only the column's name can tell. `counted` is the place of the noun after `how many`. `lists`
-    means that several rows can answer.
+    means that several rows can answer, and `compares` that several rows must be named.
     """
 
     request: Request
@@ -62,6 +65,7 @@ class TableQuestion:
     counted: int | None = None
     grouped_by: tuple[Word, ...] = ()
     lists: bool = False
+    compares: bool = False
 
     @property
     def is_computed(self) -> bool:
@@ -78,9 +82,9 @@ def read_question(text: str, language: str, form: AnswerForm) -> TableQuestion |
     """What a question asks of a table; None where a table alone cannot answer it."""
     if form in NOT_ASKED:
         return None
-    lower = text.lower()
+    lower = _lower(text)
     found = _operation(lower, language)
-    if found is None:
+    if found is None or (form == "comparison" and found[0] != "cell"):
         return None
     request, concept, spans = found
     lists = request == "cell" and (form == "list" or bool(_pattern("tables.which", language).search(lower)))
@@ -92,7 +96,9 @@ def read_question(text: str, language: str, form: AnswerForm) -> TableQuestion |
         concept, spans = _asked_concept(lower, language)
     rest = _with_short_quarters(_blanked(lower, spans), language)
     matches = list(_WORD.finditer(rest))
+    capitals = frozenset() if text.isupper() else frozenset(one.lower() for one in _CAPITALS.findall(text))
     words = tuple(_word(match.group(), language) for match in matches)
+    words = tuple(replace(word, stop=False) if word.text in capitals else word for word in words)
     after = min((end for _, end in spans), default=0)
     generic = lang.recognised_words("tables.generic", language)
     nouns = [n for n, one in enumerate(matches) if one.start() >= after and not words[n].stop]
@@ -109,13 +115,20 @@ def read_question(text: str, language: str, form: AnswerForm) -> TableQuestion |
         counted if request == "count" else None,
         tuple(word for word in grouped if word),
         lists,
+        form == "comparison",
     )
 
 
 @lru_cache(maxsize=20_000)
 def words_of(text: str, language: str) -> tuple[Word, ...]:
     """The words of a cell or a heading, for a question in this language."""
-    return tuple(_word(match, language) for match in _WORD.findall(text.lower()))
+    return tuple(_word(match, language) for match in _WORD.findall(_lower(text)))
+
+
+def spelling_in(cell: str, word: Word) -> str:
+    """A word of the question as a cell writes it."""
+    found = (match for match in _WORD.findall(cell) if stem(match.lower(), "") == word.text)
+    return next(found, word.text)
 
 
 def year_of(word: Word) -> int:
@@ -202,6 +215,11 @@ def _with_short_quarters(text: str, language: str) -> str:
             if match:
                 text = f"{text[: match.start()]}{f'q{number}':<{len(match.group())}}{text[match.end() :]}"
     return text
+
+
+def _lower(text: str) -> str:
+    """A text in lower case, without the hyphen after a single letter: `e-mail` is the same word as `email`."""
+    return _LETTER_HYPHEN.sub("", text.lower())
 
 
 def _pattern(key: str, language: str) -> re.Pattern[str]:

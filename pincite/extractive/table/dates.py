@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pincite.extractive.table_numbers import is_empty
+from pincite.extractive.table.numbers import is_empty
 from pincite.text import lang
 from pincite.text.quantities import months_of
 

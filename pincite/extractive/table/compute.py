@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from pincite.core.query.prompt import Computation, Operation
-from pincite.extractive.table_dates import Date, read_dates
-from pincite.extractive.table_numbers import is_empty, read_numbers, write_number
+from pincite.extractive.table.dates import Date, read_dates
+from pincite.extractive.table.numbers import is_empty, read_numbers, write_number
 from pincite.extractive.tables import Table
 
 
