@@ -326,3 +326,32 @@ def test_a_long_list_says_how_many_rows_are_left_out() -> None:
     listed = asked("Which doors are red?", replace(hit(text), complete_table=True))
     assert len(listed) == 20
     assert listed[-1].text.endswith("(10 more rows)")
+
+
+CLUB = replace(
+    hit(
+        "| Mitgliedsnr. | Nachname | Abteilung | Beitrag pro Jahr | Eintritt | Gesperrt ab |\n|---|---|---|---|---|---|\n"
+        "| 1001 | Albers | Wandern | 180 | 01.04.2012 | 01.01.2025 |\n"
+        "| 1002 | Brandt | Rennen | 240 | 15.03.2019 | 01.06.2026 |\n"
+        "| 1003 | Claussen | Rennen | 200 | 01.09.2021 | 01.07.2025 |"
+    ),
+    complete_table=True,
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "value"),
+    [
+        ("Summe der Beiträge", "620"),
+        ("Durchschnittlicher Beitrag im Rennen", "220"),
+        ("Wer zahlt den höchsten Beitrag?", "240"),
+        ("Was ist der späteste Eintritt?", ""),
+        ("Wer hat den neuesten Eintritt?", "01.09.2021"),
+        ("Wie lange dauert eine Mitgliedschaft im Durchschnitt?", ""),
+        ("Welche Abteilung hat die meisten Mitglieder?", ""),
+        ("Summe der Mitgliedsnummern", ""),
+    ],
+)
+def test_labels_and_other_kinds_of_values_are_not_computed(question: str, value: str) -> None:
+    made = asked(question, CLUB)
+    assert (made[0].computed.value if made and made[0].computed else "") == value

@@ -44,9 +44,18 @@ class Columns:
     @property
     def amounts(self) -> list[int]:
         """The columns of numbers that are no labels, such as codes and years."""
+        return [n for n, numbers in enumerate(self.numbers) if numbers and not self._is_label(n, numbers)]
+
+    def _is_label(self, column: int, numbers: NumberColumn) -> bool:
+        """Whether numbers name their row: by the first or last word of the column's name, or as numbers of the rows."""
+        if numbers.style.before or numbers.style.after:
+            return False
+        name = lang.regex("tables.grouping", self.language, r"\s%s\s.*").sub("", self.table.names[column].lower())
+        words = words_of(name, self.language)
         labels = lang.recognised_words("tables.labels", self.language)
-        numeric = [n for n, numbers in enumerate(self.numbers) if numbers]
-        return [n for n in numeric if not any(word.text in labels for word in self.names[n])]
+        endings = tuple(lang.recognised_words("tables.label_endings", self.language))
+        counts = column == 0 and len(self.rows) > 1 and self.is_key(0) and not numbers.style.decimals
+        return counts or any(word.text in labels or word.text.endswith(endings) for word in (*words[:1], *words[-1:]))
 
     @property
     def has_people(self) -> bool:

@@ -161,24 +161,23 @@ class _Matcher:
     def _named_column(self, usable: Sequence[int]) -> int | None:
         """The column that the question names, or the only one of the kind it asks for."""
         asked, columns, words = self.asked, self.columns, self.left.values()
-        concept = asked.concept
-        if not concept and asked.is_computed:
-            spending = lang.recognised_words("tables.spending", asked.language)
-            concept = "price" if any(word.text in spending for word in words) else ""
         weights = {n: columns.weight(words, n) for n in usable}
         best = _best(weights)
-        if best is not None and (not asked.concept or not asked.is_computed):
-            return best
-        if any(weights.values()) and not concept:
-            return None
+        if asked.concept in ("", "named", "date") or not asked.is_computed:
+            if any(weights.values()) and (best is not None or asked.concept != "date"):
+                return best
+            if asked.concept == "named":
+                return None
+        spending = lang.recognised_words("tables.spending", asked.language)
+        implied = "price" if asked.is_computed and any(word.text in spending for word in words) else ""
+        concept = asked.concept or implied or asked.hint
         kind = columns.of_concept(concept, usable)
         if kind:
             return kind[0] if len(kind) == 1 else _best({n: weights[n] for n in kind})
-        groups = [
-            n for n in columns.texts if any(columns.has_same(word, n) for word in words) and not columns.is_key(n)
-        ]
-        only = len(usable) == 1 and asked.is_computed and not asked.concept
-        return usable[0] if only and not groups else None
+        keys = [n for n in columns.texts if columns.is_key(n)]
+        others = [n for n in range(len(columns.names)) if n not in keys and any(columns.has(one, n) for one in words)]
+        only = len(usable) == 1 and asked.is_computed and concept in ("", "date")
+        return usable[0] if only and not set(others) - set(usable) else None
 
     def _is_grouped(self, word: Word, column: int | None) -> bool:
         """Whether values are asked for by the cells of another column."""

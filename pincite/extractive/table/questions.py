@@ -55,7 +55,8 @@ class TableQuestion:
 
     `words` are its words without those that name the operation. `concept` is what the operation compares or the question
     word asks for, empty where only the column's name can tell. `counted` is the place of the noun after `how many`. `lists`
-    means that several rows can answer, and `compares` that several rows must be named.
+    means that several rows can answer, and `compares` that several rows must be named. `hint` is what the question word of a
+    computed value asks for.
     """
 
     request: Request
@@ -66,6 +67,7 @@ class TableQuestion:
     grouped_by: tuple[Word, ...] = ()
     lists: bool = False
     compares: bool = False
+    hint: str = ""
 
     @property
     def is_computed(self) -> bool:
@@ -92,14 +94,15 @@ def read_question(text: str, language: str, form: AnswerForm) -> TableQuestion |
         return None
     if request in ("highest", "lowest") and _pattern("tables.ranks", language).search(lower):
         return None
-    if request == "cell":
-        concept, spans = _asked_concept(lower, language)
+    hint, asked_spans = _asked_concept(_blanked(lower, spans), language)
+    spans = [*spans, *asked_spans]
+    concept = hint if request == "cell" else concept
     rest = _with_short_quarters(_blanked(lower, spans), language)
     matches = list(_WORD.finditer(rest))
     capitals = frozenset() if text.isupper() else frozenset(one.lower() for one in _CAPITALS.findall(text))
     words = tuple(_word(match.group(), language) for match in matches)
     words = tuple(replace(word, stop=False) if word.text in capitals else word for word in words)
-    after = min((end for _, end in spans), default=0)
+    after = min((end for _, end in found[2]), default=0)
     generic = lang.recognised_words("tables.generic", language)
     nouns = [n for n, one in enumerate(matches) if one.start() >= after and not words[n].stop]
     counted = next((n for n in nouns if words[n].text not in generic), None)
@@ -116,6 +119,7 @@ def read_question(text: str, language: str, form: AnswerForm) -> TableQuestion |
         tuple(word for word in grouped if word),
         lists,
         form == "comparison",
+        hint,
     )
 
 
