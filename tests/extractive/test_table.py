@@ -355,3 +355,24 @@ CLUB = replace(
 def test_labels_and_other_kinds_of_values_are_not_computed(question: str, value: str) -> None:
     made = asked(question, CLUB)
     assert (made[0].computed.value if made and made[0].computed else "") == value
+
+
+@pytest.mark.parametrize(
+    ("question", "value"),
+    [
+        ("How many plants are in stock?", "127"),
+        ("What is the total value of the stock?", ""),
+        ("How many deliveries were in April 2024?", ""),
+        ("Wie viele Kilometer haben alle zusammen?", ""),
+        ("Which supplier has the most plants?", ""),
+        ("total stock of Greenleaf plants", "120"),
+    ],
+)
+def test_pieces_are_not_taken_for_money_and_amounts_not_for_rows(question: str, value: str) -> None:
+    text = (
+        "| Plant | Supplier | Unit price | In stock | Last delivery | Kilometerstand |\n|---|---|---|---|---|---|\n"
+        "| Lavender | Greenleaf | £6.50 | 120 | 2024-04-12 | 300 |\n| Cherry | Orchard | £64.00 | 7 | 2024-04-15 | 400 |"
+    )
+    made = asked(question, replace(hit(text), complete_table=True))
+    shown = made[0].computed.value if made and made[0].computed else made[0].text.split(".")[0] if made else ""
+    assert shown == value

@@ -156,6 +156,8 @@ class _Matcher:
         else:
             usable = columns.amounts
         column = self._named_column(usable)
+        if asked.is_computed and column in columns.of_concept("quantity", columns.amounts) and asked.asks_worth:
+            return None
         return (request, column) if column is not None or asked.lists else None
 
     def _named_column(self, usable: Sequence[int]) -> int | None:
@@ -202,6 +204,10 @@ class _Matcher:
         if any(weight and weight == max(weights.values()) and self._is_filled(n) for n, weight in weights.items()):
             return None  # it may be an amount of another thing
         texts = [n for n in range(len(columns.names)) if n not in columns.amounts and word and columns.has(word, n)]
+        named = any(word and columns.has_same(word, n) for n in texts) or people
+        alike = [n for n in columns.amounts if word and columns.has(word, n)]
+        if any(columns.dates[n] for n in texts) or (alike and not named):
+            return None
         if len(texts) != 1 or columns.is_key(texts[0]) or (texts == [1] and columns.is_key(0)):
             return "count", None
         return "distinct", texts[0]

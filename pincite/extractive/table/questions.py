@@ -75,6 +75,12 @@ class TableQuestion:
         return self.request not in ("cell", "rows")
 
     @property
+    def asks_worth(self) -> bool:
+        """Whether it is about money, which a number of pieces does not tell."""
+        words = (lang.recognised_words(key, self.language) for key in ("tables.worth", "tables.spending"))
+        return any(word.text in money for money in words for word in self.words)
+
+    @property
     def needs_all_rows(self) -> bool:
         """Whether the complete table may be needed."""
         return self.request != "cell" or self.lists
