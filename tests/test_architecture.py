@@ -132,11 +132,12 @@ TESTED_BY = {
 """Modules whose tests stand elsewhere: thin ones, and those that run only inside another process."""
 
 PARTS = {
+    "extractive/table": "extractive/test_table.py",
     "parsers/eml": "parsers/test_mail.py",
     "parsers/office": "parsers/test_{first}.py",
     "parsers/webpage": "parsers/test_html.py",
 }
-"""Folders whose modules are tested through the parser they are parts of; `first` is the first word of the file name."""
+"""Folders whose modules are tested through what they are parts of; `first` is the first word of the file name."""
 
 
 def name_of(path: Path) -> str:

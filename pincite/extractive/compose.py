@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from pincite.core.query.hits import Hit
+from pincite.core.query.prompt import Computation
 from pincite.extractive.answer_span import answer_value
 from pincite.extractive.lists import NESTED, Listing, items_after, lists_in
 from pincite.extractive.paragraph import tells_earlier_state, with_paragraph
@@ -28,13 +29,17 @@ MIN_LEAD_SHARE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class AnswerPart:
-    """A part of the answer and the span of the source that it quotes; `gap` is the white space before it."""
+    """A part of the answer and the span of the source that it quotes; `gap` is the white space before it.
+
+    `computed` is set where the part is computed from the rows in the span.
+    """
 
     text: str
     source: int
     start: int
     end: int
     gap: str = " "
+    computed: Computation | None = None
 
 
 def compose_answer(
@@ -56,7 +61,7 @@ def _sentences(question: QuestionTerms, found: Sequence[ScoredSentence], sources
     no_value = question.answer.form == "yes_no" or tells_earlier_state(best.text, best.language)
     first = "" if no_value else _value(question, found, sources)
     parts = list[AnswerPart]()
-    for passage in passages(select_sentences(found), sources):
+    for passage in passages(_same_rows(question, select_sentences(found), bool(first)), sources):
         text = sources[passage.source - 1].chunk.text
         if any(part.source == passage.source and part.start <= passage.start < part.end for part in parts):
             continue
@@ -70,6 +75,19 @@ def _sentences(question: QuestionTerms, found: Sequence[ScoredSentence], sources
         if text[: passage.end].endswith(":"):
             parts += [_quoted(text, passage.source, item, "- ") for item in items_after(text, passage.end)[:MAX_ITEMS]]
     return parts
+
+
+def _same_rows(question: QuestionTerms, chosen: Sequence[Sentence], has_value: bool) -> list[Sentence]:
+    """The chosen sentences without the rows that have fewer terms of the question in their cells than the best row.
+
+    Where the cell asked for is known, only rows answer.
+    """
+    best = chosen[0]
+    if not best.is_row:
+        return list(chosen)
+    shared = [word for word in question.terms if word.is_in(_cells_of(best))]
+    others = [one for one in chosen[1:] if one.is_row or not has_value]
+    return [best, *(one for one in others if not one.is_row or all(word.is_in(_cells_of(one)) for word in shared))]
 
 
 def _value(question: QuestionTerms, found: Sequence[ScoredSentence], sources: Sequence[Hit]) -> str:

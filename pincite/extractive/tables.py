@@ -1,11 +1,13 @@
-"""Rows of Markdown tables: the names of their columns, and their cells."""
+"""Markdown tables and their rows: the names of the columns, and the cells."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pincite.core.query.hits import RetrievedChunk
 from pincite.text.markdown_blocks import plain
 
+_CELL_END = re.compile(r"(?<!\\)\|")
 _DELIMITER = re.compile(r"(?=[ \t:|]*+-)[ \t:|-]++(?:\n|$)")
 
 
@@ -22,6 +24,54 @@ class Row:
             return "; ".join(cell for cell in self.cells if cell) + "."
         pairs = zip(self.names, self.cells, strict=True)
         return "; ".join(f"{name}: {cell}" if name else cell for name, cell in pairs if cell) + "."
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """The cells of a row, and its offsets in the text."""
+
+    cells: tuple[str, ...]
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table: the names of its columns and its rows, each with as many cells."""
+
+    names: tuple[str, ...]
+    rows: tuple[TableRow, ...]
+
+    def column(self, number: int) -> list[str]:
+        """The cells of a column, from the first row to the last."""
+        return [row.cells[number] for row in self.rows]
+
+    def row_text(self, row: TableRow) -> str:
+        """A row as one sentence, each cell with the name of its column."""
+        return Row(self.names, row.cells).to_text()
+
+
+def tables_in(text: str, header: str = "") -> Iterator[Table]:
+    """The tables of a text with column names; `header` is that of a table which begins before the text."""
+    block = list[TableRow]()
+    names = tuple(cells(header.split("\n")[0])) if header else ()
+    at = 0
+    for line in [*text.split("\n"), ""]:
+        if line.lstrip().startswith("|"):
+            if _DELIMITER.match(line.lstrip()) and len(block) == 1:
+                names = block.pop().cells
+            else:
+                block.append(TableRow(tuple(cells(line)), at, at + len(line)))
+        elif block or line.strip():
+            yield from _table(names, block)
+            names, block = (), []
+        at += len(line) + 1
+
+
+def _table(names: tuple[str, ...], block: list[TableRow]) -> Iterator[Table]:
+    """The table of these rows; a row with fewer or more cells than the header is not read as one of its rows."""
+    if block and any(names) and all(len(row.cells) == len(names) for row in block):
+        yield Table(names, tuple(block))
 
 
 def is_row(text: str) -> bool:
@@ -51,5 +101,7 @@ def columns(chunk: RetrievedChunk, start: int) -> list[str]:
 
 
 def cells(row: str) -> list[str]:
-    """The cells of a row without their markup."""
-    return [plain(cell) for cell in row.strip().strip("|").split("|")]
+    """The cells of a row without their markup; `\\|` is a bar inside a cell."""
+    bare = row.strip().removeprefix("|")
+    bare = bare[:-1] if bare.endswith("|") and not bare.endswith("\\|") else bare
+    return [plain(cell.replace("\\|", "|")) for cell in _CELL_END.split(bare)]

@@ -12,6 +12,7 @@ from pincite.extractive.filter import without_others
 from pincite.extractive.question import QuestionTerms, question_terms
 from pincite.extractive.score import ScoredSentence, rank_by_terms, score_sentences, term_shares
 from pincite.extractive.sentences import Sentence, sentences_of
+from pincite.extractive.table.answers import table_answer
 from pincite.models.calibration import FITTED, known_calibration, to_common_scale
 
 MAX_EMBEDDED_SENTENCES = 32
@@ -36,18 +37,21 @@ class Extractive:
         """Stream the sentences that answer the question, or a refusal if none does."""
         sentences = sentences_of(prompt.sources)
         question = question_terms(prompt.question, sentences)
-        sentences = without_others(question, sentences, prompt.sources)
-        found, with_meaning, note = await self._scored(
-            question, rank_by_terms(question, sentences)[:MAX_EMBEDDED_SENTENCES]
-        )
-        if answer_probability(question, found, with_meaning=with_meaning) < MIN_PROBABILITY:
-            yield StreamPart(refusal(question, found), note=note)
-            yield StreamPart(finish_reason=NO_ANSWER, model=self.name)
-            return
-        for number, part in enumerate(compose_answer(question, found, prompt.sources)):
+        parts, note = table_answer(question.text, question.language, question.answer.form, prompt.sources), None
+        if not parts:
+            sentences = without_others(question, sentences, prompt.sources)
+            found, with_meaning, note = await self._scored(
+                question, rank_by_terms(question, sentences)[:MAX_EMBEDDED_SENTENCES]
+            )
+            if answer_probability(question, found, with_meaning=with_meaning) < MIN_PROBABILITY:
+                yield StreamPart(refusal(question, found), note=note)
+                yield StreamPart(finish_reason=NO_ANSWER, model=self.name)
+                return
+            parts = compose_answer(question, found, prompt.sources)
+        for number, part in enumerate(parts):
             yield StreamPart(
                 f"{part.gap if number else ''}{part.text} [Source {part.source}]",
-                quote=Quote(part.source, part.start, part.end),
+                quote=Quote(part.source, part.start, part.end, computed=part.computed),
                 note=None if number else note,
             )
         yield StreamPart(finish_reason="stop", model=self.name)

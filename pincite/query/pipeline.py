@@ -28,6 +28,7 @@ from pincite.query.evidence.coverage import evidence_selection
 from pincite.query.evidence.expand_documents import document_expansion
 from pincite.query.evidence.llm_verify import model_verification
 from pincite.query.evidence.relevance_filter import relevance_filter
+from pincite.query.evidence.whole_tables import needs_table, table_query, table_reading
 from pincite.query.generate.assemble import prompt_assembly
 from pincite.query.generate.general_chat import general_prompt
 from pincite.query.generate.generate import extractive_generation, llm_draft, llm_generation
@@ -150,7 +151,17 @@ async def select(run: Run, plan: Plan, hits: Sequence[Hit]) -> tuple[Plan, Evide
         plan, kept = await run.attempt((plan, kept), second_look, plan, kept)
     if kept and rag.verification_enabled and rag.verification_by == "model":
         kept = await run.attempt(kept, model_verification, plan, kept)
-    return plan, await run.step(evidence_selection, plan, kept)
+    evidence = await run.step(evidence_selection, plan, kept)
+    if run.kit.llm is run.kit.extractive and needs_table(plan.text):
+        evidence = await run.attempt(evidence, complete_tables, plan, evidence, hits)
+    return plan, evidence
+
+
+async def complete_tables(run: Run, plan: Plan, evidence: Evidence, hits: Sequence[Hit]) -> Evidence:
+    """Read all rows of the tables found; where a value is to be computed, search once more for the table."""
+    query = table_query(plan.text)
+    more = await find(run, plan_for(plan, query)) if query else []
+    return await run.step(table_reading, plan, evidence, [*hits, *more])
 
 
 async def second_look(run: Run, plan: Plan, hits: list[Hit]) -> tuple[Plan, list[Hit]]:

@@ -102,7 +102,10 @@ class Adjustment:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A retrieved chunk with all its scores; `also_in` are its removed duplicates."""
+    """A retrieved chunk with all its scores; `also_in` are its removed duplicates.
+
+    `complete_table` means that the chunk's text begins with the header of a table and ends with its last row.
+    """
 
     chunk: RetrievedChunk
     score: float
@@ -113,6 +116,7 @@ class Hit:
     rerank_score: float | None = None
     adjustments: tuple[Adjustment, ...] = ()
     also_in: tuple[RetrievedChunk, ...] = ()
+    complete_table: bool = False
 
 
 @dataclass(frozen=True, slots=True)

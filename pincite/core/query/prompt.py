@@ -51,15 +51,33 @@ class Usage:
         return Usage(self.prompt_tokens + other.prompt_tokens, self.completion_tokens + other.completion_tokens)
 
 
+Operation = Literal["sum", "mean", "highest", "lowest", "count", "distinct"]
+"""What is computed from the cells of a column: `count` counts rows, `distinct` counts different cells."""
+
+
+@dataclass(frozen=True, slots=True)
+class Computation:
+    """A value computed from a table: the operation, the number of the column, the offsets of the rows, the value."""
+
+    operation: Operation
+    column: int
+    rows: tuple[tuple[int, int], ...]
+    value: str
+
+
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A quote chosen by the extractive model: source, offsets in the chunk's text, and its mark in the draft."""
+    """A quote chosen by the extractive model: source, offsets in the chunk's text, and its mark in the draft.
+
+    `computed` is set where the text is not quoted but computed from the rows between the offsets.
+    """
 
     source: int
     start: int
     end: int
     mark_start: int = 0
     mark_end: int = 0
+    computed: Computation | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pincite.core.protocols import Embedder
-from pincite.core.query.answer import Groundedness, GroundedSentence
+from pincite.core.query.answer import Groundedness, GroundedSentence, MatchedBy
 from pincite.core.query.hits import Hit, RetrievedChunk
 from pincite.core.query.prompt import Draft, Quote
 from pincite.core.run import Run
 from pincite.errors import Unavailable
+from pincite.extractive.table.compute import is_computed
+from pincite.extractive.tables import tables_in
 from pincite.models.calibration import LEXICAL_ONLY, known_calibration, learn_calibration, to_common_scale
 from pincite.query.citations.claims import Claim, claims_of
 from pincite.query.citations.marks import CitationMark, normalise_marks
@@ -22,6 +24,7 @@ from pincite.query.ground.support import (
     rank_passages,
 )
 from pincite.text.dictionary import dictionary, languages
+from pincite.text.terms import question_language
 
 MAX_SOURCES_COMPARED = 3
 """Sources that a claim without a mark is compared with in full: those that share most words with it."""
@@ -29,7 +32,9 @@ MIN_PART_SHARE = 0.25
 """Of a claim that several sources bear out together, each has to hold so much."""
 
 COPIED_VERDICT = SupportVerdict(0, 0, 1.0, 1.0)
-"""What is said of a claim that is its source's own words."""
+"""What is said of a claim that is its source's own words, or that its source's rows give when it is computed again."""
+MISCOMPUTED_VERDICT = SupportVerdict(0, 0, 0.0, reason="the rows of the source give another value", refuted=True)
+"""What is said of a computed value that the rows do not give."""
 
 ClaimSource = tuple[int, int]
 """A claim and a source, by their numbers; sources are counted from 1."""
@@ -82,7 +87,27 @@ async def claim_check(run: Run, sources: Sequence[Hit], draft: Draft) -> ClaimCh
         text, marks = draft.text, [_code_mark(quote, draft.text) for quote in draft.quotes]
     else:
         text, marks = normalise_marks(draft.text, sources)
-    return await check_text(run, text, marks, sources, copied=bool(draft.quotes))
+    check = await check_text(run, text, marks, sources, copied=bool(draft.quotes))
+    return _with_computed(check, draft.quotes, sources)
+
+
+def _with_computed(check: ClaimCheck, quotes: Sequence[Quote], sources: Sequence[Hit]) -> ClaimCheck:
+    """The check, with every computed value computed again from the rows that it cites."""
+    verdicts = dict(check.verdicts)
+    for number, claim in enumerate(check.claims):
+        for quote in (quotes[mark] for mark in claim.marks if quotes and quotes[mark].computed):
+            if not _gives_value(quote, claim.text, sources[quote.source - 1].chunk):
+                verdicts[number, quote.source] = MISCOMPUTED_VERDICT
+    return replace(check, verdicts=verdicts)
+
+
+def _gives_value(quote: Quote, claim: str, chunk: RetrievedChunk) -> bool:
+    """Whether the claim has the computed value, and the rows that it was computed from give it again."""
+    computed = quote.computed
+    if computed is None or computed.value not in claim:
+        return False
+    language = question_language(claim)
+    return any(is_computed(computed, table, language) for table in tables_in(chunk.text, chunk.header))
 
 
 async def check_text(
@@ -108,7 +133,9 @@ async def check_text(
 
 
 def _code_mark(quote: Quote, text: str) -> CitationMark:
-    return CitationMark(text[quote.mark_start : quote.mark_end], quote.mark_start, quote.mark_end, quote.source, "code")
+    shown = text[quote.mark_start : quote.mark_end]
+    by: MatchedBy = "computed" if quote.computed else "code"
+    return CitationMark(shown, quote.mark_start, quote.mark_end, quote.source, by)
 
 
 def _inherit_next_mark(claims: Sequence[Claim]) -> list[Claim]:

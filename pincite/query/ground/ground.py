@@ -50,10 +50,13 @@ async def grounding(
 
 async def _resolve(sources: Sequence[Hit], draft: Draft, check: ClaimCheck) -> GroundedDraft:
     """The draft with the passage of each mark, and of each supported claim without a mark."""
+    verdicts = check.by_mark
     if check.copied:
-        citations = [_quote_citation(*one, sources) for one in zip(draft.quotes, check.marks, strict=True)]
+        citations = [
+            _quote_citation(quote, mark, verdicts.get(number), sources)
+            for number, (quote, mark) in enumerate(zip(draft.quotes, check.marks, strict=True))
+        ]
     else:
-        verdicts = check.by_mark
         citations = [_mark_citation(number, mark, verdicts, sources) for number, mark in enumerate(check.marks)]
         citations += [_claim_citation(claim, source, verdict, sources) for claim, source, verdict in check.aligned]
     ordered = tuple(sorted(citations, key=lambda one: (one.start, one.end)))
@@ -87,9 +90,13 @@ def _ungrounded_draft(text: str) -> GroundedDraft:
     return GroundedDraft(text, (), Groundedness(0.0))
 
 
-def _quote_citation(quote: Quote, mark: CitationMark, sources: Sequence[Hit]) -> Citation:
-    """The citation of a sentence that code selected."""
-    return _make_citation(mark, sources[quote.source - 1].chunk, SupportVerdict(quote.start, quote.end, 1.0))
+def _quote_citation(
+    quote: Quote, mark: CitationMark, verdict: SupportVerdict | None, sources: Sequence[Hit]
+) -> Citation:
+    """The citation of a sentence that code selected, or of a value that it computed."""
+    support, reason = (verdict.support, verdict.reason) if quote.computed and verdict else (1.0, None)
+    found = SupportVerdict(quote.start, quote.end, support, reason=reason)
+    return _make_citation(mark, sources[quote.source - 1].chunk, found)
 
 
 def _mark_citation(
@@ -159,16 +166,22 @@ def _confidence(
     inputs = ConfidenceInputs(
         tuple(hit.relevance for hit in cited),
         grounded.groundedness,
-        answered_share(plan.text, cited_texts),
+        1.0 if _is_computed(grounded) else answered_share(plan.text, cited_texts),
         evidence.missing,
         uncited=not grounded.marked,
         conflicts=len(grounded.conflicts),
         agreement=grounded.agreement,
         rival=max((hit.relevance for n, hit in enumerate(sources, 1) if n not in grounded.cited), default=0.0),
+        computed=_is_computed(grounded),
     )
     if run.settings.confidence.rule == "counted":
         return counted_confidence(inputs, sources, len(grounded.citations))
     return calibrated_confidence(inputs)
+
+
+def _is_computed(grounded: GroundedDraft) -> bool:
+    """Whether the answer has a computed value: then the table accounts for every word of the question."""
+    return any(one.matched_by == "computed" and one.support >= MIN_SUPPORT for one in grounded.citations)
 
 
 def _warnings(draft: Draft, grounded: GroundedDraft) -> tuple[str, ...]:

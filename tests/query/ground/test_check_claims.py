@@ -5,10 +5,12 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from pincite.core.query.prompt import Computation, Draft, Quote
 from pincite.core.run import Run
+from pincite.extractive.tables import tables_in
 from pincite.providers.scripted import Options, ScriptedEmbedder, ScriptedLLM
 from pincite.query.citations.marks import normalise_marks
-from pincite.query.ground.check_claims import ClaimCheck, check_text
+from pincite.query.ground.check_claims import ClaimCheck, check_text, claim_check
 from pincite.query.ground.llm_judge import claim_verification
 from pincite.query.ground.support import MIN_SUPPORT
 from tests.builders import hit
@@ -106,3 +108,21 @@ def test_rule_verdicts_stay_where_the_model_gives_none(make_run: Callable[..., R
     _, made = checked(run, "Dogs stay outside [2].")
     assert made.by_mark[0].support >= MIN_SUPPORT
     assert run.degraded
+
+
+TABLE = hit("| Lamp | Price |\n|---|---|\n| Desk | 30 |\n| Floor | 80 |")
+ROWS = tuple((row.start, row.end) for table in tables_in(TABLE.chunk.text) for row in table.rows)
+
+
+@pytest.mark.parametrize(
+    ("value", "rows", "support"), [("110", ROWS, 1.0), ("120", ROWS, 0.0), ("110", ROWS[:1], 0.0), ("110", (), 0.0)]
+)
+def test_a_computed_value_is_computed_again_from_its_rows(
+    make_run: Callable[..., Run], value: str, rows: tuple[tuple[int, int], ...], support: float
+) -> None:
+    text = f"Computed from 2 rows: {value} (total of Price). [Source 1]"
+    quote = Quote(1, ROWS[0][0], ROWS[-1][1], text.index("["), len(text), Computation("sum", 1, rows, value))
+    made = asyncio.run(claim_check(make_run(), [TABLE], Draft(text, "extractive", "stop", quotes=(quote,))))
+    assert made.marks[0].matched_by == "computed"
+    assert made.by_mark[0].support == support
+    assert made.groundedness.score == support
