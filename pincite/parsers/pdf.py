@@ -1,6 +1,5 @@
 """Parses PDF files: text in reading order, with headings, lists, tables and links, and a box for each word."""
 
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from pincite.parsers.layout.document import DocumentText, build_document
 from pincite.parsers.layout.outline import Bookmark
 from pincite.parsers.layout.pdfium import is_scan, read_page
 from pincite.parsers.layout.words import PageWords
+from pincite.parsers.markdown_out.titles import real_note, real_title
 from pincite.parsers.markdown_out.writer import one_line
 
 MAX_PAGES = 5_000
@@ -24,10 +24,6 @@ MAX_CHARS = 20_000_000
 _MAX_BOOKMARKS = 5_000
 _SCAN_DPI, _MAX_SCAN_PIXELS = 200, 2400
 """Resolution at which a scanned page is rendered for text recognition, and maximum length of its longer side."""
-_USELESS_TITLE = re.compile(
-    r"untitled.*|microsoft \w+ - .*|\S+\.(?:docx?|pptx?|xlsx?|indd|tex|dvi|pdf|qxd)", re.IGNORECASE
-)
-"""Titles that programs fill in themselves, such as file names; the first heading is used instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +63,11 @@ def make_parser(options: Options) -> Parser:
 
 
 def _parsed(book: DocumentText, metadata: Mapping[str, str]) -> Parsed:
-    title = one_line(metadata.get("Title", ""))
     return Parsed(
         text=book.text,
         markup="markdown",
-        title=title if title and not _USELESS_TITLE.fullmatch(title) else book.title,
-        author=one_line(metadata.get("Author", "")) or None,
+        title=real_title(one_line(metadata.get("Title", ""))) or book.title,
+        author=real_note(one_line(metadata.get("Author", ""))) or None,
         pages=book.pages,
     )
 

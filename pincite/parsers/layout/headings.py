@@ -24,6 +24,10 @@ _SAME_SIZE = 0.95
 _ENTRY_GAP = 2.0
 """Minimum gap before the page number of a table of contents, relative to the font size."""
 _LEADER = re.compile(r"(?:\. ?){4}")
+_MAX_PITCH = 1.8
+"""Distance of the lines of one heading, in sizes of its letters."""
+_NEW_SECTION = re.compile(r"(?:§\s*\d+|\d{1,2}(?:\.\d{1,2})*[.)]|\d{1,2}(?:\.\d{1,2})+)\s+\S")
+"""The number of a section: its line begins a heading of its own."""
 _NUMBERED = re.compile(
     r"(\d+(?:\.\d+)*|[A-Z](?:\.\d+)+)\.?\s+(?=[^\W\d_])|[A-Z]\.\s|(?i:chapter|section|kapitel|appendix|anhang)\b"
 )
@@ -121,7 +125,9 @@ def _with_numbered_headings(pages: Sequence[Flow], style: Style) -> list[Flow]:
 
 def _continues(one: Line, two: Line) -> bool:
     """Whether a heading may continue in the line below it."""
-    near = 0 < two.piece.base - one.piece.words[-1].base < 2 * two.piece.size
+    near = 0 < two.piece.base - one.piece.words[-1].base < _MAX_PITCH * two.piece.size
+    if _NEW_SECTION.match(two.piece.text):
+        return False
     return near and one.level == two.level and abs(one.piece.size - two.piece.size) < 1 and not two.fresh
 
 

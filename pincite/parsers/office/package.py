@@ -11,6 +11,7 @@ from urllib.parse import unquote
 from pincite.core.documents.document import Parsed
 from pincite.core.documents.pages import Page
 from pincite.errors import Unreadable
+from pincite.parsers.markdown_out.titles import real_note, real_title
 from pincite.parsers.markdown_out.writer import one_line
 from pincite.parsers.office.zip_safety import Archive
 
@@ -18,12 +19,6 @@ Element = Any
 """An element of lxml, which has no type annotations."""
 
 _ROOT = ""
-_USELESS_TITLE = re.compile(
-    r"untitled.*|(?:powerpoint[ -])?pr[eä]sentation|word document|microsoft \w+ - .*|"
-    r"(?:slide|folie) \d+|\S+\.(?:doc|ppt|xls)[xm]?",
-    re.IGNORECASE,
-)
-"""Titles that programs fill in themselves."""
 _USELESS_DESCRIPTION = re.compile(
     r"^\S+\.(?:png|jpe?g|gif|bmp|tiff?|emf|wmf|svg|webp)$|automatically generated|automatisch generiert", re.IGNORECASE
 )
@@ -103,9 +98,9 @@ class Office:
         found = {local_name(element): one_line("".join(element.itertext())) for element in self.archive.xml(part)}
         words = (found.get("keywords") or "").replace(";", ",").split(",")
         return Metadata(
-            title=None if _USELESS_TITLE.fullmatch(found.get("title", "")) else found.get("title") or None,
-            author=found.get("creator") or None,
-            description=found.get("description") or found.get("subject") or None,
+            title=real_title(found.get("title", "")) or None,
+            author=real_note(found.get("creator", "")) or None,
+            description=real_note(found.get("description", "")) or found.get("subject") or None,
             category=found.get("category") or None,
             tags=tuple(dict.fromkeys(word.strip() for word in words if word.strip())),
         )

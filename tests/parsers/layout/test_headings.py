@@ -34,6 +34,16 @@ def test_larger_letters_make_levels(line):
     assert levels([flow]) == [("Title", 1), ("Chapter", 2), ("Section", 3)]
 
 
+def test_a_numbered_section_below_the_title_is_a_heading_of_its_own(line):
+    title = Line(line("Lease agreement, warehouse", base=100, size=14, bold=True))
+    rest = [
+        Line(line(text, base=base, size=14, bold=True))
+        for text, base in (("of the north side", 117), ("1. Parties", 134))
+    ]
+    flow = [title, *rest, *page(line, TEXT, TEXT, TEXT, start=150)]
+    assert levels([flow]) == [("Lease agreement, warehouse of the north side", 1), ("1. Parties", 1)]
+
+
 def test_sizes_that_are_nearly_equal_are_one_level(line):
     assert levels([page(line, ("One", 16, False), TEXT, ("Two", 15.8, False), TEXT)]) == [("One", 1), ("Two", 1)]
 
