@@ -79,6 +79,7 @@ UNTESTED = {
 TESTED_BY = {
     "api/dependencies.py": "api/test_app.py",
     "api/paths.py": "api/middleware/test_authenticate.py",
+    "cli/view/answers.py": "cli/test_eval.py",
     "cli/view/audit.py": "cli/test_audit.py",
     "cli/view/maintenance.py": "cli/test_maintenance.py",
     "cli/view/serve.py": "cli/test_serve.py",

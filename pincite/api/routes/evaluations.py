@@ -1,4 +1,4 @@
-"""Evaluations of search on the user's own documents, run in the background one at a time."""
+"""Evaluations of search and answers on the user's own documents, run in the background one at a time."""
 
 import asyncio
 import logging
@@ -15,9 +15,10 @@ from pincite.core.accounts.access import Caller, Scope
 from pincite.core.evaluations import Evaluation, EvaluationSet, MadeBy
 from pincite.engine.app import AsyncPincite
 from pincite.errors import Conflict, Invalid, NotFound, PinciteError
+from pincite.evaluate.questions.answer_sets import parse_questions
 from pincite.evaluate.questions.labels import mark_passages as mark
 from pincite.evaluate.questions.own_documents import EvalRequest, begin, make_set, run_set, settings_to_try
-from pincite.serialize.evaluations import evaluation_json, evaluation_set_json, set_question_json
+from pincite.serialize.evaluations import evaluation_json, evaluation_set_json, set_items_json
 from pincite.serialize.fields import Body, Name
 from pincite.serialize.primitives import Json, page_json
 
@@ -49,6 +50,12 @@ class MarkBody(Body):
 
     text: Annotated[Name, Field(min_length=1, max_length=2000)]
     chunk_ids: Annotated[list[Annotated[Name, Field(max_length=300)]], Field(max_length=50)]
+
+
+class SetBody(Body):
+    """Questions with expected answers to import; each is checked by the importer. Without questions, the set is empty."""
+
+    questions: Annotated[list[dict[Name, Any]] | None, Field(min_length=1, max_length=1000)] = None
 
 
 class BackgroundEvaluation:
@@ -143,7 +150,7 @@ async def evaluation(
     caller: Writer,
     against: Annotated[str | None, Query(max_length=100)] = None,
 ) -> JSONResponse:
-    """Show one run: its progress or measures, the rank of each question, and the change since the previous run.
+    """Show one run: its progress or measures, the rank or verdict of each question, and the change since the last run.
 
     `against` names another run of the same set to compare with.
     """
@@ -162,9 +169,13 @@ async def _before(pincite: AsyncPincite, scope: Scope, run: Evaluation) -> Evalu
 
 
 @router.post("/evaluation-sets", status_code=201)
-async def make(pincite: Engine, caller: Writer) -> JSONResponse:
-    """Create an empty question set, to be filled by marking passages."""
-    made = await pincite.questions.evaluations.keep_set(await pincite.scope(caller), "hand", 0, [])
+async def make(pincite: Engine, caller: Writer, body: SetBody | None = None) -> JSONResponse:
+    """Import questions with expected answers; without any, create an empty set, to be filled by marking."""
+    scope = await pincite.scope(caller)
+    if body is not None and body.questions is not None:
+        made = await pincite.questions.evaluations.import_set(scope, parse_questions(body.questions))
+    else:
+        made = await pincite.questions.evaluations.keep_set(scope, "hand", 0, [])
     return JSONResponse(evaluation_set_json(made), 201)
 
 
@@ -184,13 +195,13 @@ async def sets(pincite: Engine, caller: Writer) -> JSONResponse:
 
 @router.get("/evaluation-sets/{set_id}")
 async def questions(set_id: str, pincite: Engine, caller: Writer) -> JSONResponse:
-    """Show one set with its questions and the places that answer them."""
+    """Show one set with its questions and the places or strings that answer them."""
     found = await pincite.questions.evaluations.get_set(await pincite.scope(caller), set_id)
     return JSONResponse(_with_questions(found))
 
 
 def _with_questions(found: EvaluationSet) -> Json:
-    return evaluation_set_json(found) | {"items": [set_question_json(one) for one in found.questions]}
+    return evaluation_set_json(found) | {"items": set_items_json(found)}
 
 
 @router.delete("/evaluation-sets/{set_id}")
