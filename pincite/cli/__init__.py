@@ -30,6 +30,7 @@ from pincite.cli import (
     shares,
     stub,
     traces,
+    tune,
     users,
     versions,
 )
@@ -64,6 +65,7 @@ for group in (
     prompts,
     traces,
     eval,
+    tune,
     doctor,
     maintenance,
     flow,

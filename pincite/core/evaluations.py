@@ -194,3 +194,18 @@ class Evaluation:
     finished_at: datetime | None = None
     error: str | None = None
     outcome: EvaluationOutcome | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTuning:
+    """A tuning of settings on a set; `result` is its documented JSON once it is done."""
+
+    id: str
+    set_id: str
+    set_version: int
+    state: State
+    progress: float
+    started_at: datetime
+    finished_at: datetime | None = None
+    error: str | None = None
+    result: Mapping[str, Any] | None = None

@@ -32,6 +32,7 @@ from pincite.store.conversations.sessions import Sessions
 from pincite.store.conversations.share_links import ShareLinks
 from pincite.store.operations.evaluations import Evaluations
 from pincite.store.operations.traces import TraceStore
+from pincite.store.operations.tunings import Tunings
 from pincite.store.search.vocabulary import PostgresVocabulary
 from pincite.tracing.recorder import TraceRecorder
 from pincite.tracing.replay import Replay, compare, question_of, replayable, settings_for, with_changes
@@ -67,6 +68,11 @@ class Questions:
     def evaluations(self) -> Evaluations:
         """Question sets and evaluation runs."""
         return self._services.evaluations
+
+    @property
+    def tunings(self) -> Tunings:
+        """Tunings of settings."""
+        return self._services.tunings
 
     async def may_read_all(self, document_ids: Collection[str], *, caller: Caller = LOCAL) -> bool:
         """Whether the caller may read all of these documents now."""

@@ -288,7 +288,7 @@ _EVALUATION_COLUMNS: Columns = {
 """Field of `Evaluation` → its SQL."""
 _EVALUATION = f"""
     select {select_list(_EVALUATION_COLUMNS)}
-    from evaluation e left join evaluation_set s on s.id = e.set_id where e.owner = %(owner)s
+    from evaluation e left join evaluation_set s on s.id = e.set_id where e.owner = %(owner)s and e.purpose = 'run'
 """  # noqa: S608 - constant columns
 
 
