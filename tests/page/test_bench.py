@@ -122,6 +122,34 @@ def test_answers_are_judged_and_shown_by_kind(site: Site, tmp_path: Path) -> Non
         expect(page.get_by_role("row", name="wifi password")).to_contain_text("refusal")
 
 
+def test_settings_are_tuned_and_the_change_is_applied_after_confirmation(site: Site) -> None:
+    trees = "alder birch cedar dogwood elm fir ginkgo hazel ivy juniper".split()
+    site.door.add("trees", **{tree: f"# {tree}\n\nThe zq{tree} rule is number {n}.\n" for n, tree in enumerate(trees)})
+    rows = [
+        {"q": f"What is the zq{tree} rule{mark}", "gold": [[f"number {n}"]]}
+        for n, tree in enumerate(trees)
+        for mark in ("?", " again?")
+    ]
+    with site.door.client() as client:
+        kept = client.post("/api/v1/evaluation-sets", json={"questions": rows}).json()
+        client.put("/api/v1/settings", json={"guard.max_query_chars": 5}).raise_for_status()
+        wish = {"set_id": kept["id"], "candidates": ["guard.max_query_chars=200"], "only": True}
+        client.post("/api/v1/tunings", json=wish).raise_for_status()
+    with site.visit("/evaluation") as page:
+        expect(page.get_by_role("heading", name="Proposed change")).to_be_visible(timeout=60_000)
+        assert unreadable(page) == []
+        page.get_by_text("Show all 1 changes tried").click()
+        expect(page.get_by_role("row", name="guard.max_query_chars=200")).to_contain_text("Better")
+        page.get_by_role("button", name="Apply the change").click()
+        page.get_by_role("dialog").get_by_role("button", name="Apply the change").click()
+        expect(page.get_by_text("The change is applied")).to_be_visible()
+        page.goto(f"{site.url}/settings/history")
+        expect(page.locator(".batches li").first).to_contain_text("200")
+    with site.door.client() as client:
+        assert client.get("/api/v1/settings").json()["values"]["guard.max_query_chars"] == 200
+        client.put("/api/v1/settings", json={"guard.max_query_chars": None}).raise_for_status()
+
+
 def drawn(page: Page, name: str) -> bool:
     """Whether a plot holds anything in the colour of its points."""
     script = """(canvas) => {

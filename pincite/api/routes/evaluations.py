@@ -2,6 +2,8 @@
 
 import asyncio
 import logging
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
@@ -69,13 +71,23 @@ class BackgroundEvaluation:
         """Record a run and start it in the background; raise `Conflict` while another one runs."""
         settings = settings_to_try(pincite.settings, body.settings, body.profile)
         chosen = None if body.renew else await _chosen_set(pincite, body, caller)
+        eval_request = EvalRequest(body.questions, body.seed, body.by)
+        async with self.only_one():
+            run = await begin(pincite, chosen, settings, caller=caller)
+            self.run(_run(pincite, run, chosen, eval_request, settings, caller))
+        return run
+
+    @asynccontextmanager
+    async def only_one(self) -> AsyncIterator[None]:
+        """Start one evaluation or tuning at a time; raise `Conflict` while another one runs."""
         async with self._starting:
             if self._task is not None and not self._task.done():
                 raise Conflict("another evaluation is running; wait until it ends", code="evaluation_running")
-            run = await begin(pincite, chosen, settings, caller=caller)
-            eval_request = EvalRequest(body.questions, body.seed, body.by)
-            self._task = asyncio.create_task(_run(pincite, run, chosen, eval_request, settings, caller))
-        return run
+            yield
+
+    def run(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run an evaluation or a tuning in the background."""
+        self._task = asyncio.create_task(work)
 
     async def close(self) -> None:
         """Cancel the running evaluation; it is stored as interrupted."""

@@ -15,6 +15,7 @@ import { day, moment, number, t } from "../common/words.js";
 import { go } from "../shell/router.js";
 import { measureName, parseLines } from "./answers.js";
 import { Start } from "./start.js";
+import { Tuning } from "./tuning.js";
 
 const FOLLOW_MS = 1000;
 
@@ -39,7 +40,8 @@ export function Overview() {
       <h2 class="spaced">${t("evaluation.runs")}</h2>
       ${runs.length ? html`<${Runs} runs=${runs} />
         <${Course} runs=${runs} />` : html`<${Empty} icon="evaluation" title=${t("evaluation.none")}>${t("evaluation.none.why")}</${Empty}>`}
-      <${Sets} sets=${sets} changed=${loaded.reload} />`}</${Loaded}>
+      <${Sets} sets=${sets} changed=${loaded.reload} />
+      <${Tuning} sets=${sets} running=${running} started=${loaded.reload} />`}</${Loaded}>
   </div>`;
 }
 
