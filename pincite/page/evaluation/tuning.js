@@ -54,12 +54,12 @@ function Result({ tuning }) {
   const { result } = tuning;
   const { proposal } = result;
   const tried = [...result.tried].sort((one, two) => two.difference.value - one.difference.value);
-  return html`<p class="muted">${t("tuning.result", { when: moment(tuning.started_at), number: result.set_version, measure: measureName(result.measure),
+  return html`<p class="muted spaced">${t("tuning.result", { when: moment(tuning.started_at), number: result.set_version, measure: measureName(result.measure),
       value: number(100 * result.current.value, 1), first: result.questions.chosen_on, second: result.questions.confirmed_on })}</p>
     ${result.notes.map((note) => html`<p key=${note} class="notice"><${Icon} name="info" />${note}</p>`)}
     ${proposal ? html`<${Proposal} tuning=${tuning} proposal=${proposal} measure=${measureName(result.measure)} />`
       : html`<p class="notice"><${Icon} name="info" />${t("tuning.none")}</p>`}
-    <details><summary>${t("tuning.tried", { count: tried.length })}</summary>
+    <details class="spaced"><summary>${t("tuning.tried", { count: tried.length })}</summary>
       <div class="table" tabindex="0" role="region" aria-label=${t("tuning")}><table>
         <thead><tr><th>${t("tuning.change")}</th><th>${t("evaluation.difference")}</th><th class="number">p50</th><th>${t("evaluation.verdict")}</th></tr></thead>
         <tbody>${tried.map((one) => html`<tr key=${one.name}><th scope="row" class="mono">${one.name}</th><td class="nowrap">${points(one.difference)}</td>
