@@ -31,6 +31,7 @@ from pincite.cli import (
     shares,
     stub,
     traces,
+    tune,
     users,
     versions,
 )
@@ -65,6 +66,7 @@ for group in (
     prompts,
     traces,
     eval,
+    tune,
     doctor,
     models,
     maintenance,

@@ -1,4 +1,4 @@
-"""Commands for evaluation: measure search on a question set or on the user's own documents."""
+"""Commands for evaluation: measure search and answers on a question set or on the user's own documents."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,8 +15,9 @@ from pincite.cli.output import print_json, print_note
 from pincite.errors import Invalid, NotFound
 
 if TYPE_CHECKING:
-    from pincite.core.evaluations import Evaluation, EvaluationSet
+    from pincite.core.evaluations import AnswerQuestion, Evaluation, EvaluationSet
     from pincite.engine.app import AsyncPincite
+    from pincite.evaluate.compare import Comparison
     from pincite.evaluate.questions.own_documents import EvalRequest
     from pincite.evaluate.runner import Report
     from pincite.evaluate.variants import Variant
@@ -37,7 +38,7 @@ class _DefaultToRun(TyperGroup):
 def register(app: typer.Typer) -> None:
     """Register these commands as a group of `app`."""
     group = typer.Typer(
-        help="Measure search on a question set (pincite eval SET) or on your own documents (pincite eval --auto).",
+        help="Measure answers (pincite eval FILE) or search (pincite eval SET, pincite eval --auto).",
         rich_markup_mode=None,
         cls=_DefaultToRun,
     )
@@ -51,10 +52,17 @@ async def run(
     context: CommandContext,
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[SET]", help="A folder with corpus.jsonl, queries.jsonl and qrels.tsv, plain or .gz."),
+        typer.Argument(
+            metavar="[SET]",
+            help="Questions with expected answers: a .jsonl file, or a folder with questions.jsonl and docs/. Or a "
+            "folder with corpus.jsonl, queries.jsonl and qrels.tsv, plain or .gz. Or the id of a stored set.",
+        ),
     ] = None,
     auto: Annotated[
-        bool, typer.Option("--auto", help="Use questions made from your own documents, stored for later runs.")
+        bool,
+        typer.Option(
+            "--auto", help="Use questions made from headings and sentences of your documents; measures search only."
+        ),
     ] = False,
     compare: Annotated[
         list[str] | None,
@@ -91,26 +99,28 @@ async def run(
     ] = None,
     renew: Annotated[bool, typer.Option("--renew", help="With --auto: make a new set even if there is one.")] = False,
 ) -> None:
-    """Measure search: nDCG@10, recall and MRR with 95 % intervals, and the latency of a question.
+    """Measure answers or search with 95 % intervals, and the latency of a question.
 
-    pincite eval SET runs a question set (a folder in BEIR layout) in a temporary library. pincite eval --auto runs
-    questions made from your own documents and shows the change since the last run. --compare rag.alpha=.3
-    rag.alpha=.7 compares settings; differences are paired by question.
+    pincite eval FILE.jsonl asks questions with expected answers and gives the shares of right, partly right, wrong and
+    wrongly refused answers; a folder with questions.jsonl and docs/ does so in a temporary library. A folder in BEIR
+    layout measures search: nDCG@10, recall and MRR. pincite eval --auto measures search with questions made from your
+    documents. Repeated runs show the change since the last one. --compare rag.alpha=.3 rag.alpha=.7 compares settings;
+    differences are paired by question.
     """
-    folders = [word for word in words or () if "=" not in word]
+    sets = [word for word in words or () if "=" not in word]
     wanted = [*(compare or ()), *(word for word in words or () if "=" in word)]
-    if len(folders) + auto != 1:
-        raise Invalid("give one folder with a question set, or --auto (see pincite eval run --help)")
+    if len(sets) + auto != 1:
+        raise Invalid("give one question set, or --auto (see pincite eval run --help)")
     if wanted and not compare:
-        raise Invalid(f"'{wanted[0]}' is not a folder; give settings with --compare or --set")
-    if auto:
-        task = _AutoEvaluation(context, wanted, _make_request(questions, seed, by), renew)
-        for given, name in ((split, "--split"), (spans, "--spans"), (keep, "--keep"), (report, "--report")):
+        raise Invalid(f"'{wanted[0]}' is not a question set; give settings with --compare or --set")
+    name = sets[0] if sets else ""
+    if auto or name.startswith("es_") or Path(name).suffix == ".jsonl":
+        for given, option in ((split, "--split"), (spans, "--spans"), (keep, "--keep"), (report, "--report")):
             if given:
-                raise Invalid(f"{name} requires a question set and cannot be combined with --auto")
-        await task.run()
+                raise Invalid(f"{option} requires a folder with a question set")
+        await _LibraryEvaluation(context, wanted, _make_request(questions, seed, by), renew, name).run()
     else:
-        await _run_set(context, Path(folders[0]), _SetOptions(wanted, split, spans, keep, report))
+        await _run_set(context, Path(name), _SetOptions(wanted, split, spans, keep, report))
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,12 +138,18 @@ async def _run_set(context: CommandContext, folder: Path, options: _SetOptions) 
     from pincite.cli.view.screen import Screen
     from pincite.evaluate.compare import compare
     from pincite.evaluate.measure.span_recall import compare_spans, load_spans
+    from pincite.evaluate.questions.answer_sets import is_answer_set
     from pincite.evaluate.questions.datasets import load_set
     from pincite.evaluate.report import check_report, comparison_json, write_report
 
     if options.report is not None:
         check_report(options.report)
     variants = _read_variants(context, options.compare)
+    if is_answer_set(folder) and not options.spans:
+        result = await _answer_set(context, folder, variants, options.keep)
+        for path in write_report(options.report, result) if options.report else ():
+            print_note(f"written: {path}")
+        return
     with silence_degradation_log(), progress(quiet=context.json) as report:
         if options.spans:
             result = await compare_spans(load_spans(folder), variants, keep=options.keep, report=report)
@@ -145,6 +161,27 @@ async def _run_set(context: CommandContext, folder: Path, options: _SetOptions) 
         print_comparison(Screen(), result)
     for path in write_report(options.report, result) if options.report else ():
         print_note(f"written: {path}")
+
+
+async def _answer_set(
+    context: CommandContext, folder: Path, variants: "list[Variant]", keep: Path | None
+) -> "Comparison":
+    """Ask the questions of a folder in a temporary library, and print the shares."""
+    from pincite.cli.view.answers import print_answer_comparison
+    from pincite.cli.view.progress import progress
+    from pincite.cli.view.screen import Screen
+    from pincite.evaluate.answers import compare_answers
+    from pincite.evaluate.questions.answer_sets import load_answer_set
+    from pincite.serialize.evaluations import answer_comparison_json
+
+    questions = load_answer_set(folder)
+    with silence_degradation_log(), progress(quiet=context.json) as report:
+        result = await compare_answers(questions, variants, keep=keep, report=report)
+    if context.json:
+        print_json(answer_comparison_json(result))
+    else:
+        print_answer_comparison(Screen(), result)
+    return result.comparison
 
 
 def _read_variants(context: CommandContext, compare: Sequence[str]) -> "list[Variant]":
@@ -161,37 +198,48 @@ def _make_request(questions: int, seed: int, by: str | None) -> "EvalRequest":
 
 
 @dataclass(frozen=True, slots=True)
-class _AutoEvaluation:
-    """One call of `pincite eval --auto`."""
+class _LibraryEvaluation:
+    """One call of `pincite eval` on the user's own library; `name` is a file to import or a set's id, empty for --auto."""
 
     context: CommandContext
     compare: Sequence[str]
     request: "EvalRequest"
     renew: bool
+    name: str
 
     async def run(self) -> None:
-        """Find or make the set, run it with each variant, and print the changes."""
+        """Find, import or make the set, run it with each variant, and print the changes."""
         from pincite.cli.view.progress import progress
+        from pincite.evaluate.questions.answer_sets import load_questions
         from pincite.tracing.replay import check_changes
 
         check_changes(self.context.chosen, "an evaluation of your own library")
+        imported = load_questions(Path(self.name)) if self.name.endswith(".jsonl") else ()
         with silence_degradation_log():
             async with self.context.open() as pincite:
                 with progress(quiet=self.context.json) as report:
-                    chosen, notes = await self._set(pincite, report)
+                    chosen, notes = await self._set(pincite, imported, report)
                     runs = await self._runs(pincite, chosen, report)
                 before = await pincite.questions.evaluations.previous_run(await pincite.scope(), runs[0][1])
         self._print(chosen, runs, before, notes)
 
-    async def _set(self, pincite: "AsyncPincite", report: "Report") -> "tuple[EvaluationSet, tuple[str, ...]]":
-        from pincite.evaluate.questions.own_documents import make_set
+    async def _set(
+        self, pincite: "AsyncPincite", imported: "Sequence[AnswerQuestion]", report: "Report"
+    ) -> "tuple[EvaluationSet, tuple[str, ...]]":
+        from pincite.evaluate.questions.own_documents import SEARCH_ONLY, make_set
 
+        stored, scope = pincite.questions.evaluations, await pincite.scope()
+        if imported:
+            return await stored.import_set(scope, imported), ()
+        if self.name:
+            return await stored.get_set(scope, self.name), ()
         if not self.renew:
             try:
-                return await pincite.questions.evaluations.get_set(await pincite.scope()), ()
+                return await stored.get_set(scope), (SEARCH_ONLY,)
             except NotFound:
                 print_note("making questions from your documents; they are stored for later runs")
-        return await make_set(pincite, self.request, report=report)
+        made, notes = await make_set(pincite, self.request, report=report)
+        return made, (SEARCH_ONLY, *notes)
 
     async def _runs(
         self, pincite: "AsyncPincite", chosen: "EvaluationSet", report: "Report"
@@ -232,7 +280,7 @@ async def list_evaluations(
         ),
     ] = 20,
 ) -> None:
-    """List the question sets made from your documents, and their runs."""
+    """List your question sets and their runs."""
     from pincite.cli.view.evaluation import print_evaluations
     from pincite.cli.view.screen import Screen
     from pincite.serialize.evaluations import (
@@ -258,7 +306,7 @@ async def show(
         str, typer.Argument(metavar="ID", help="A run's id, or its first characters (at least 4).")
     ],
 ) -> None:
-    """Show one run: its measures, and the questions whose passage was not ranked first, worst first."""
+    """Show one run: its measures, and the questions with the worst ranks or answers."""
     from pincite.cli.view.evaluation import print_evaluation
     from pincite.cli.view.screen import Screen
     from pincite.serialize.evaluations import asked_questions_json, evaluation_json

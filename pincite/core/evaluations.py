@@ -1,4 +1,4 @@
-"""Stored evaluations of search on a user's own documents: question sets and evaluation runs."""
+"""Stored evaluations of search and answers on a user's own documents: question sets and evaluation runs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,8 +7,13 @@ from typing import Any, Literal
 
 QuestionKind = Literal["heading", "definition", "phrase", "cloze", "written", "marked"]
 MadeBy = Literal["words", "model"]
-QuestionOrigin = Literal["words", "model", "hand"]
-"""How a question set was made: by rules, by a model, or by hand; a set made by hand grows with each marked passage."""
+QuestionOrigin = Literal["words", "model", "hand", "import"]
+"""How a question set was made: by rules, by a model, by hand, or by import; a set made by hand grows with each mark."""
+Tested = Literal["search", "answers"]
+"""What a set measures: imported sets measure answers, all others search."""
+Expectation = Literal["answer", "refuse", "conflict"]
+"""The expected behaviour: an answer, a refusal, or an answer that reports a contradiction between two sources."""
+AnswerVerdict = Literal["right", "partly", "wrong", "wrongly refused"]
 State = Literal["running", "done", "failed", "interrupted"]
 Significance = Literal["better", "worse", "within noise"]
 
@@ -86,8 +91,48 @@ class SetQuestion:
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerQuestion:
+    """A question and what its answer must contain.
+
+    `gold` has groups of alternative strings: one of each group must occur. `forbidden` strings must not occur. At least
+    one of the `sources` (file names) must be cited, or all with `all_sources`. `turns` are earlier questions of the
+    conversation, oldest first.
+    """
+
+    id: str
+    text: str
+    kind: str = ""
+    language: str = ""
+    expect: Expectation = "answer"
+    gold: tuple[tuple[str, ...], ...] = ()
+    forbidden: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    all_sources: bool = False
+    turns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerResult:
+    """The judgement of one answer: its verdict with the reason, its length in words, its confidence and its time.
+
+    `reason` is empty for a right answer. It contains no text of the documents.
+    """
+
+    verdict: AnswerVerdict
+    reason: str
+    kind: str
+    language: str
+    words: int
+    confidence: str
+    ms: float
+
+
+@dataclass(frozen=True, slots=True)
 class EvaluationSet:
-    """A set of questions about a user's documents; `version` numbers the user's sets. Lists omit the questions."""
+    """A set of questions about a user's documents; `version` numbers the user's sets. Lists omit the questions.
+
+    An imported set has `asked` instead of `questions`.
+    """
 
     id: str
     version: int
@@ -96,6 +141,12 @@ class EvaluationSet:
     size: int
     created_at: datetime
     questions: tuple[SetQuestion, ...] = ()
+    asked: tuple[AnswerQuestion, ...] = ()
+
+    @property
+    def tests(self) -> Tested:
+        """What the set measures."""
+        return "answers" if self.made_by == "import" else "search"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +154,7 @@ class EvaluationOutcome:
     """The result of an evaluation run: metrics with intervals, the rank of each question's place, and latencies.
 
     A rank of None means that the place was not found. `relevances` is the relevance of each question's first passage;
-    runs of earlier releases have none.
+    runs of earlier releases have none. A run of an imported set has `answers` by question id instead of ranks.
     """
 
     measures: Mapping[str, Interval]
@@ -112,6 +163,17 @@ class EvaluationOutcome:
     p95_ms: float
     notes: tuple[str, ...] = ()
     relevances: Mapping[int, float] = field(default_factory=dict)
+    answers: Mapping[str, AnswerResult] = field(default_factory=dict)
+
+    @property
+    def tests(self) -> Tested:
+        """What the run measured."""
+        return "answers" if self.answers else "search"
+
+    @property
+    def questions(self) -> int:
+        """The number of questions."""
+        return len(self.answers) or len(self.ranks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,3 +194,18 @@ class Evaluation:
     finished_at: datetime | None = None
     error: str | None = None
     outcome: EvaluationOutcome | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTuning:
+    """A tuning of settings on a set; `result` is its documented JSON once it is done."""
+
+    id: str
+    set_id: str
+    set_version: int
+    state: State
+    progress: float
+    started_at: datetime
+    finished_at: datetime | None = None
+    error: str | None = None
+    result: Mapping[str, Any] | None = None

@@ -80,10 +80,15 @@ class AsyncPincite:
         return await self.documents.remove(document_id, caller=caller)
 
     async def ask(
-        self, question: str | Question, *, caller: Caller = LOCAL, listen: Callable[[Event], None] | None = None
+        self,
+        question: str | Question,
+        *,
+        caller: Caller = LOCAL,
+        listen: Callable[[Event], None] | None = None,
+        settings: Settings | None = None,
     ) -> Answer:
-        """Answer a question; `listen` is called with each event of the run."""
-        return await self.questions.ask(question, caller=caller, listen=listen)
+        """Answer a question; `listen` is called with each event. `settings` replaces the current settings for it."""
+        return await self.questions.ask(question, caller=caller, listen=listen, settings=settings)
 
     async def search(
         self, question: str | Question, *, caller: Caller = LOCAL, settings: Settings | None = None

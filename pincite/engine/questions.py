@@ -32,6 +32,7 @@ from pincite.store.conversations.sessions import Sessions
 from pincite.store.conversations.share_links import ShareLinks
 from pincite.store.operations.evaluations import Evaluations
 from pincite.store.operations.traces import TraceStore
+from pincite.store.operations.tunings import Tunings
 from pincite.store.search.vocabulary import PostgresVocabulary
 from pincite.tracing.recorder import TraceRecorder
 from pincite.tracing.replay import Replay, compare, question_of, replayable, settings_for, with_changes
@@ -68,17 +69,29 @@ class Questions:
         """Question sets and evaluation runs."""
         return self._services.evaluations
 
+    @property
+    def tunings(self) -> Tunings:
+        """Tunings of settings."""
+        return self._services.tunings
+
     async def may_read_all(self, document_ids: Collection[str], *, caller: Caller = LOCAL) -> bool:
         """Whether the caller may read all of these documents now."""
         return not await self._services.library.unreadable(caller.person, document_ids)
 
     async def ask(
-        self, question: str | Question, *, caller: Caller = LOCAL, listen: Callable[[Event], None] | None = None
+        self,
+        question: str | Question,
+        *,
+        caller: Caller = LOCAL,
+        listen: Callable[[Event], None] | None = None,
+        settings: Settings | None = None,
     ) -> Answer:
-        """Answer a question; `listen` is called with each event of the run."""
+        """Answer a question; `listen` is called with each event. `settings` replaces the current settings for it."""
         asked = await self._with_folder_prompt(Question(question) if isinstance(question, str) else question, caller)
         kind = "chat" if asked.session_id or asked.conversation else "query"
-        async with self._run(caller, TraceRecorder(kind, asked, listen)) as run:
+        if settings is not None:
+            kind, (settings, _) = "evaluation", _with_level(asked, settings)
+        async with self._run(caller, TraceRecorder(kind, asked, listen), settings) as run:
             return await pipeline.answer(run, asked)
 
     async def run_flow(
@@ -227,11 +240,21 @@ class Questions:
             (self._services.settings, ()) if profile is None else self._services.live_settings.for_profile(profile)
         )
         missing = [Degraded("profile", note) for note in unmet]
-        changes, level = dict(question.changes), level_of(question, settings) if recorder.answers else None
-        if level is not None:
-            changes = {**find_level(level).values, **changes}
-            missing += missing_features(level)
+        if recorder.answers:
+            settings, without = _with_level(question, settings)
+            return settings, (*missing, *without)
+        changes = dict(question.changes)
         return (with_changes(settings, changes, "a request") if changes else settings), tuple(missing)
+
+
+def _with_level(question: Question, settings: Settings) -> tuple[Settings, list[Degraded]]:
+    """Return the settings with the values of the question's level and its own changes, and the level's unmet needs."""
+    changes, level = dict(question.changes), level_of(question, settings)
+    missing: list[Degraded] = []
+    if level is not None:
+        changes = {**find_level(level).values, **changes}
+        missing = missing_features(level)
+    return (with_changes(settings, changes, "a request") if changes else settings), missing
 
 
 def _fusion(rag: Rag) -> FusionSettings:

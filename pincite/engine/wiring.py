@@ -51,6 +51,7 @@ from pincite.store.indexing.write_edition import EditionWriter
 from pincite.store.operations.evaluations import Evaluations
 from pincite.store.operations.settings import StoredSettings
 from pincite.store.operations.traces import TraceStore
+from pincite.store.operations.tunings import Tunings
 from pincite.store.search.packed_postings import PackedPostings
 from pincite.store.search.pages import Pages
 from pincite.tracing.metrics import Metrics
@@ -135,6 +136,7 @@ class Services:
         self.answer_cache = AnswerCache(self.database)
         self.reader = FilteredReader(FullTextReader(self.database))
         self.evaluations = Evaluations(self.database)
+        self.tunings = Tunings(self.database)
         self.folders, self.editor = Folders(self.database), DocumentEditor(self.database)
         self.web = Web(lambda: self.settings.web)
         self.traces, self.metrics = TraceStore(self.database), Metrics()

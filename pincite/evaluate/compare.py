@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from pincite.core.accounts.access import LOCAL, Caller
 from pincite.core.evaluations import Interval
 from pincite.core.query.hits import Hit
 from pincite.engine.app import AsyncPincite
@@ -93,6 +94,7 @@ async def run_variant(
     questions: Sequence[tuple[str, Judge]],
     *,
     notes: Sequence[str] = (),
+    caller: Caller = LOCAL,
     report: Report,
 ) -> Trial:
     """Run every question with the settings of a variant, and compute its metrics."""
@@ -100,7 +102,8 @@ async def run_variant(
     judged: list[Mapping[str, float]] = []
     times: list[float] = []
     said: list[str] = []
-    async for response in ask_all(pincite, [text for text, _ in questions], variant.settings, report=report):
+    texts = [text for text, _ in questions]
+    async for response in ask_all(pincite, texts, variant.settings, caller=caller, report=report):
         judged.append(next(judges)(response.hits))
         times.append(response.ms)
         said.extend(response.notes)

@@ -24,10 +24,10 @@ DONE_FILE = "evaluation.json"
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """Files of a library by name; `fingerprint` identifies their contents."""
+    """Files of a library by name, as text or as a path; `fingerprint` identifies their contents."""
 
     name: str
-    files: Mapping[str, str]
+    files: Mapping[str, str | Path]
     fingerprint: str
 
 
@@ -64,10 +64,11 @@ async def _fill_library(pincite: AsyncPincite, corpus: Corpus, place: Path, repo
         return tuple(json.loads(done.read_text(encoding="utf-8"))["left_out"])
     with tempfile.TemporaryDirectory(prefix="pincite-set-") as folder:
         files = []
-        for name, text in corpus.files.items():
-            path = Path(folder) / name
-            path.write_text(text, encoding="utf-8")
-            files.append(NamedFile(path, ""))
+        for name, content in corpus.files.items():
+            path = content if isinstance(content, Path) else Path(folder) / name
+            if isinstance(content, str):
+                path.write_text(content, encoding="utf-8")
+            files.append(NamedFile(path, name.rpartition("/")[0]))
         left_out = _failed_files(await pincite.add_all(Collected(files, [], 0), report=report))
     if len(left_out) == len(corpus.files):
         raise Invalid(f"no document of the set could be indexed; the first error: {left_out[0]}")

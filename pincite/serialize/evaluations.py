@@ -2,10 +2,20 @@
 
 from collections.abc import Sequence
 
-from pincite.core.evaluations import Evaluation, EvaluationSet, Interval, Place, SetQuestion
+from pincite.core.evaluations import (
+    AnswerQuestion,
+    AnswerResult,
+    Evaluation,
+    EvaluationSet,
+    Interval,
+    Place,
+    SetQuestion,
+)
+from pincite.evaluate.answers import AnswerComparison
+from pincite.evaluate.measure.answer_shares import AnswerSummary, summarise
 from pincite.evaluate.measure.calibration import Bin, reliability
 from pincite.evaluate.questions.own_documents import RunDifference, compare_runs
-from pincite.evaluate.report import interval_json
+from pincite.evaluate.report import comparison_json, interval_json
 from pincite.serialize.primitives import Json, iso_time
 
 
@@ -15,9 +25,31 @@ def evaluation_set_json(value: EvaluationSet) -> Json:
         "id": value.id,
         "version": value.version,
         "made_by": value.made_by,
+        "tests": value.tests,
         "seed": value.seed,
         "questions": value.size,
         "created_at": iso_time(value.created_at),
+    }
+
+
+def set_items_json(value: EvaluationSet) -> list[Json]:
+    """The questions of a set."""
+    return [*map(set_question_json, value.questions), *map(answer_question_json, value.asked)]
+
+
+def answer_question_json(value: AnswerQuestion) -> Json:
+    """A question of an imported set and what its answer must contain."""
+    return {
+        "id": value.id,
+        "text": value.text,
+        "kind": value.kind,
+        "language": value.language,
+        "expect": value.expect,
+        "gold": [list(group) for group in value.gold],
+        "forbidden": list(value.forbidden),
+        "sources": list(value.sources),
+        "all_sources": value.all_sources,
+        "turns": list(value.turns),
     }
 
 
@@ -57,6 +89,7 @@ def evaluation_json(value: Evaluation, *, ranks: bool, before: Evaluation | None
         "started_at": iso_time(value.started_at),
         "finished_at": iso_time(value.finished_at),
         "error": value.error,
+        "tests": None,
         "questions": None,
         "measures": None,
         "p50_ms": None,
@@ -66,13 +99,18 @@ def evaluation_json(value: Evaluation, *, ranks: bool, before: Evaluation | None
     if value.outcome is not None:
         outcome = value.outcome
         fields |= {
-            "questions": len(outcome.ranks),
+            "tests": outcome.tests,
+            "questions": outcome.questions,
             "measures": {name: interval_json(one) for name, one in outcome.measures.items()},
             "p50_ms": outcome.p50_ms,
             "p95_ms": outcome.p95_ms,
             "notes": list(outcome.notes),
         }
-        if ranks:
+        if outcome.answers:
+            fields["answers"] = answer_summary_json(summarise(list(outcome.answers.values())))
+        if ranks and outcome.answers:
+            fields["results"] = [_result_json(one, result) for one, result in outcome.answers.items()]
+        elif ranks:
             fields["reliability"] = [_bin_json(one) for one in reliability(outcome)]
             fields["ranks"] = [{"question_id": one, "rank": rank} for one, rank in outcome.ranks.items()]
     if before is not None and before.outcome is not None and value.outcome is not None:
@@ -81,9 +119,53 @@ def evaluation_json(value: Evaluation, *, ranks: bool, before: Evaluation | None
 
 
 def asked_questions_json(value: Evaluation, questions: EvaluationSet) -> list[Json]:
-    """The questions of a run with their ranks; questions of documents removed since the run are missing."""
+    """The questions of a run with their ranks or results; questions of documents removed since the run are missing."""
     ranks = value.outcome.ranks if value.outcome else {}
-    return [set_question_json(one) | {"rank": ranks[one.id]} for one in questions.questions if one.id in ranks]
+    answers = value.outcome.answers if value.outcome else {}
+    return [
+        *(set_question_json(one) | {"rank": ranks[one.id]} for one in questions.questions if one.id in ranks),
+        *(
+            answer_question_json(one) | _result_json(one.id, answers[one.id])
+            for one in questions.asked
+            if one.id in answers
+        ),
+    ]
+
+
+def answer_summary_json(value: AnswerSummary) -> Json:
+    """The shares of the verdicts by group, the answer lengths, and the shares by confidence."""
+    return {
+        "groups": [
+            {"by": one.by, "name": one.name, "questions": one.questions}
+            | {verdict: interval_json(share) for verdict, share in one.shares.items()}
+            for one in value.groups
+        ],
+        "words": {"median": value.median_words, "p90": value.p90_words},
+        "confidence": [
+            {"level": one.level, "questions": one.questions, "right": interval_json(one.right)}
+            for one in value.confidence
+        ],
+    }
+
+
+def answer_comparison_json(value: AnswerComparison) -> Json:
+    """The comparison of configurations, with the shares and the results of each."""
+    fields = comparison_json(value.comparison)
+    for trial, summary, answers in zip(fields["trials"], value.summaries, value.answers, strict=True):
+        trial["answers"] = answer_summary_json(summary)
+        trial["results"] = [_result_json(one.question.id, one.result) for one in answers]
+    return fields
+
+
+def _result_json(question_id: str, value: AnswerResult) -> Json:
+    return {
+        "question_id": question_id,
+        "verdict": value.verdict,
+        "reason": value.reason,
+        "words": value.words,
+        "confidence": value.confidence,
+        "ms": value.ms,
+    }
 
 
 def runs_json(

@@ -5,17 +5,19 @@ from pathlib import Path
 
 import pytest
 
-from tests.evaluate.makers import write_set
+from tests.evaluate.makers import write_answer_set, write_questions, write_set
 
 from .terminal import Call
 
 
 def test_one_folder_or_ones_own_documents_and_nothing_else(pincite: Call, tmp_path: Path) -> None:
-    assert "give one folder with a question set, or --auto" in pincite("eval", "run").failed_with(2)
+    assert "give one question set, or --auto" in pincite("eval", "run").failed_with(2)
     assert "there is no folder" in pincite("eval", tmp_path / "none").failed_with(1)
     assert "no qrels.tsv" in pincite("eval", tmp_path).failed_with(1)
     assert "give settings with --compare" in pincite("eval", tmp_path, "rag.alpha=1").failed_with(2)
-    assert "--keep requires a question set" in pincite("eval", "--auto", "--keep", tmp_path).failed_with(2)
+    assert "--keep requires a folder with a question set" in pincite("eval", "--auto", "--keep", tmp_path).failed_with(
+        2
+    )
     assert "a .md or .json file" in pincite("eval", tmp_path, "--report", "r.txt").failed_with(2)
     assert "no way to make questions 'magic'" in pincite("eval", "--auto", "--by", "magic").failed_with(2)
     assert "no setting 'rag.alfa'" in pincite("eval", tmp_path, "--compare", "rag.alfa=1").failed_with(2)
@@ -23,7 +25,7 @@ def test_one_folder_or_ones_own_documents_and_nothing_else(pincite: Call, tmp_pa
 
 def test_help_names_the_three_commands(pincite: Call) -> None:
     told = pincite("eval", "--help").out
-    assert all(name in told for name in ("run", "list", "show", "pincite eval SET"))
+    assert all(name in told for name in ("run", "list", "show", "pincite eval FILE"))
 
 
 @pytest.mark.slow
@@ -57,12 +59,14 @@ def test_ones_own_documents_are_measured_and_the_next_run_says_what_changed(own:
     assert "There is no question set yet" in own("eval", "list").out
     first = own("eval", "--auto", "--questions", "20")
     assert first.code == 0, first.err
-    assert "your set 1  20 questions by words" in first.out
+    assert "your set 1  20 questions, made by rules" in first.out
     assert "this change" not in first.out
+    assert "they measure search only" in first.err
     again = own("eval", "--auto", "--set", "rag.alpha=0.1")
     assert "this change: " in again.out
     assert "rag.alpha  default → 0.1" in again.out
     told = own("eval", "--auto", "--compare", "rag.fusion=rrf", "--json").json
+    assert any("they measure search only" in note for note in told["notes"])
     assert [one["name"] for one in told["evaluations"]] == ["as it is", "rag.fusion=rrf"]
     assert told["evaluations"][1]["against"]["id"] == told["evaluations"][0]["id"]
     assert told["evaluations"][0]["against"]["measures"]["nDCG@10"]["verdict"] in ("better", "worse", "within noise")
@@ -90,3 +94,46 @@ def test_index_settings_cannot_be_compared_on_a_library(own: Call) -> None:
     assert told.code == 2
     assert "affect indexing" in told.err
     assert "there is no evaluation 'ev_nope'" in own("eval", "show", "ev_nope").failed_with(1)
+
+
+def test_questions_with_expected_answers_are_imported_once_asked_and_judged(own: Call, tmp_path: Path) -> None:
+    folder, file = write_answer_set(tmp_path / "set"), write_questions(tmp_path / "mine.jsonl")
+    assert own("add", folder / "docs").code == 0
+    first = own("eval", file)
+    assert first.code == 0, first.err
+    assert "your set 1  5 questions, imported" in first.out
+    assert "95 % interval" in first.out
+    assert "unanswerable" in first.out
+    assert "confidence" in first.out
+    assert "search only" not in first.err
+    told = own("eval", file, "--compare", "rag.top_k=1", "--json").json
+    assert (told["set"]["version"], told["set"]["tests"], told["set"]["made_by"]) == (1, "answers", "import")
+    unchanged, changed = told["evaluations"]
+    assert unchanged["against"]["measures"]["right"]["verdict"] == "within noise"
+    assert changed["against"]["id"] == unchanged["id"]
+    assert set(unchanged["measures"]) == {"right", "partly", "wrong", "wrongly refused"}
+    assert unchanged["answers"]["groups"][0]["questions"] == 5
+    again = own("eval", told["set"]["id"], "--json").json
+    assert again["set"]["id"] == told["set"]["id"]
+    shown = own("eval", "show", unchanged["id"])
+    assert "not right; the worst:" in shown.out
+    asked = own("eval", "show", unchanged["id"], "--json").json["questions"]
+    assert [one["verdict"] for one in asked][:3] == ["right", "partly", "right"]
+    assert "answers" in own("eval", "list").out
+    assert "there is no question set 'es_none'" in own("eval", "es_none").failed_with(1)
+    (tmp_path / "bad.jsonl").write_text('{"q": "x"}', encoding="utf-8")
+    assert "question 1: 'gold' is missing" in own("eval", tmp_path / "bad.jsonl").failed_with(2)
+
+
+@pytest.mark.slow
+def test_a_folder_with_questions_and_documents_is_asked_in_a_temporary_library(pincite: Call, tmp_path: Path) -> None:
+    folder = write_answer_set(tmp_path / "office")
+    said = pincite("eval", folder, "--report", tmp_path / "r.md")
+    assert said.code == 0, said.err
+    assert "office  3 documents, 5 questions" in said.out
+    assert "follow-up" in said.out
+    assert "| configuration | right |" in (tmp_path / "r.md").read_text(encoding="utf-8")
+    told = pincite("eval", folder, "--compare", "rag.top_k=2", "--json").json
+    assert [trial["name"] for trial in told["trials"]] == ["as it is", "rag.top_k=2"]
+    assert len(told["trials"][0]["results"]) == 5
+    assert told["trials"][1]["against"]["measures"]["right"]["verdict"] == "within noise"

@@ -33,6 +33,35 @@ def write_set(folder: Path, *, packed: bool = False, split: str = "") -> Path:
     return folder
 
 
+ANSWER_ROWS: tuple[dict[str, object], ...] = (
+    {"id": "a1", "q": "When is the cat fed?", "kind": "when", "lang": "en", "gold": [["half past six"]],
+     "sources": ["cat.md"]},
+    {"id": "a2", "q": "Where is the key to the generator room?", "kind": "where", "lang": "en",
+     "gold": [["blue cup"], ["red cup"]], "sources": ["key.md"]},
+    {"id": "a3", "q": "What is the wifi password?", "kind": "unanswerable", "lang": "en", "expect": "refuse"},
+    {"id": "a4", "q": "And where does it sleep?", "kind": "follow-up", "lang": "en", "gold": [["server"]],
+     "sources": ["cat.md"], "turns": ["When is Parallax the cat fed?"]},
+    {"id": "a5", "q": "Who may repair the espresso machine of the dome?", "kind": "who", "lang": "en",
+     "gold": [["Bea"]], "sources": ["tank.md"]},
+)  # fmt: skip
+"""Questions with expected answers: right, partly, a refusal, a follow-up question, and one without an answer."""
+
+
+def write_answer_set(folder: Path) -> Path:
+    """The documents with questions and expected answers."""
+    (folder / "docs").mkdir(parents=True)
+    for key, (title, text) in CORPUS.items():
+        (folder / "docs" / f"{key}.md").write_text(f"# {title or key}\n\n{text}\n", encoding="utf-8")
+    write_questions(folder / "questions.jsonl")
+    return folder
+
+
+def write_questions(path: Path) -> Path:
+    """The questions with expected answers."""
+    path.write_text("".join(json.dumps(row) + "\n" for row in ANSWER_ROWS), encoding="utf-8")
+    return path
+
+
 def comparison() -> Comparison:
     """Three configurations: the first, a better one, and one that differs by chance."""
     first = tuple(0.5 + 0.004 * (number % 50) for number in range(100))

@@ -1,10 +1,13 @@
 """The search bench and evaluation: configurations side by side, marks that are kept, runs drawn with their intervals."""
 
+from pathlib import Path
+
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.evaluate.makers import CORPUS, write_answer_set
 from tests.page.attacks import NAMES, unharmed
-from tests.page.browser import Site
+from tests.page.browser import Site, unreadable
 from tests.page.views import run_set
 
 FILES = {
@@ -88,6 +91,63 @@ def test_a_set_is_run_followed_drawn_and_compared(site: Site) -> None:
             expect(page.get_by_role("img", name=name).locator("canvas")).to_be_visible()
             assert drawn(page, name), f"nothing is drawn: {name}"
         expect(page.get_by_role("region", name="Questions, worst first").locator("tbody tr")).to_have_count(6)
+
+
+def test_answers_are_judged_and_shown_by_kind(site: Site, tmp_path: Path) -> None:
+    write_answer_set(tmp_path / "set")
+    site.door.add("answers", **{key: f"# {title}\n\n{text}\n" for key, (title, text) in CORPUS.items()})
+    with site.visit("/evaluation") as page:
+        wrong = tmp_path / "wrong.jsonl"
+        wrong.write_text("{", encoding="utf-8")
+        page.locator("[data-import]").set_input_files(wrong)
+        expect(page.get_by_text("Line 1 of the file is not JSON.")).to_be_visible()
+        page.locator("[data-import]").set_input_files(tmp_path / "set" / "questions.jsonl")
+        expect(page.get_by_role("status").get_by_text("with 5 questions")).to_be_visible()
+        sets = page.get_by_role("region", name="Question sets")
+        expect(sets.locator("tbody tr").first).to_contain_text("answers")
+        with site.door.client() as client:
+            [kept] = [one for one in client.get("/api/v1/evaluation-sets").json()["items"] if one["tests"] == "answers"]
+            first = run_set(client, set_id=kept["id"])
+            second = run_set(client, set_id=kept["id"], settings={"rag.top_k": 2})
+        page.goto(f"{site.url}/evaluation/{first}")
+        table = page.get_by_role("region", name="Answers")
+        expect(table.get_by_role("row", name="All questions")).to_contain_text("5")
+        expect(table.get_by_role("row", name="unanswerable")).to_contain_text("100%")
+        assert unreadable(page) == []
+        page.goto(f"{site.url}/evaluation/{second}?against={first}")
+        differences = page.get_by_role("region", name="Metrics")
+        expect(differences.get_by_role("row", name="Wrongly refused").locator(".badge")).to_be_visible()
+        expect(page.get_by_role("region", name="Questions, worst first").locator("tbody tr")).to_have_count(5)
+        page.get_by_role("link", name=f"Set {kept['version']}").click()
+        expect(page.get_by_role("row", name="wifi password")).to_contain_text("refusal")
+
+
+def test_settings_are_tuned_and_the_change_is_applied_after_confirmation(site: Site) -> None:
+    trees = "alder birch cedar dogwood elm fir ginkgo hazel ivy juniper".split()
+    site.door.add("trees", **{tree: f"# {tree}\n\nThe zq{tree} rule is number {n}.\n" for n, tree in enumerate(trees)})
+    rows = [
+        {"q": f"What is the zq{tree} rule{mark}", "gold": [[f"number {n}"]]}
+        for n, tree in enumerate(trees)
+        for mark in ("?", " again?")
+    ]
+    with site.door.client() as client:
+        kept = client.post("/api/v1/evaluation-sets", json={"questions": rows}).json()
+        client.put("/api/v1/settings", json={"guard.max_query_chars": 5}).raise_for_status()
+        wish = {"set_id": kept["id"], "candidates": ["guard.max_query_chars=200"], "only": True}
+        client.post("/api/v1/tunings", json=wish).raise_for_status()
+    with site.visit("/evaluation") as page:
+        expect(page.get_by_role("heading", name="Proposed change")).to_be_visible(timeout=60_000)
+        assert unreadable(page) == []
+        page.get_by_text("Show all 1 changes tried").click()
+        expect(page.get_by_role("row", name="guard.max_query_chars=200")).to_contain_text("Better")
+        page.get_by_role("button", name="Apply the change").click()
+        page.get_by_role("dialog").get_by_role("button", name="Apply the change").click()
+        expect(page.get_by_text("The change is applied")).to_be_visible()
+        page.goto(f"{site.url}/settings/history")
+        expect(page.locator(".batches li").first).to_contain_text("200")
+    with site.door.client() as client:
+        assert client.get("/api/v1/settings").json()["values"]["guard.max_query_chars"] == 200
+        client.put("/api/v1/settings", json={"guard.max_query_chars": None}).raise_for_status()
 
 
 def drawn(page: Page, name: str) -> bool:

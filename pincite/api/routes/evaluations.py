@@ -1,7 +1,9 @@
-"""Evaluations of search on the user's own documents, run in the background one at a time."""
+"""Evaluations of search and answers on the user's own documents, run in the background one at a time."""
 
 import asyncio
 import logging
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
@@ -15,9 +17,10 @@ from pincite.core.accounts.access import Caller, Scope
 from pincite.core.evaluations import Evaluation, EvaluationSet, MadeBy
 from pincite.engine.app import AsyncPincite
 from pincite.errors import Conflict, Invalid, NotFound, PinciteError
+from pincite.evaluate.questions.answer_sets import parse_questions
 from pincite.evaluate.questions.labels import mark_passages as mark
 from pincite.evaluate.questions.own_documents import EvalRequest, begin, make_set, run_set, settings_to_try
-from pincite.serialize.evaluations import evaluation_json, evaluation_set_json, set_question_json
+from pincite.serialize.evaluations import evaluation_json, evaluation_set_json, set_items_json
 from pincite.serialize.fields import Body, Name
 from pincite.serialize.primitives import Json, page_json
 
@@ -51,6 +54,12 @@ class MarkBody(Body):
     chunk_ids: Annotated[list[Annotated[Name, Field(max_length=300)]], Field(max_length=50)]
 
 
+class SetBody(Body):
+    """Questions with expected answers to import; each is checked by the importer. Without questions, the set is empty."""
+
+    questions: Annotated[list[dict[Name, Any]] | None, Field(min_length=1, max_length=1000)] = None
+
+
 class BackgroundEvaluation:
     """The evaluation that runs in this process, if any."""
 
@@ -62,13 +71,23 @@ class BackgroundEvaluation:
         """Record a run and start it in the background; raise `Conflict` while another one runs."""
         settings = settings_to_try(pincite.settings, body.settings, body.profile)
         chosen = None if body.renew else await _chosen_set(pincite, body, caller)
+        eval_request = EvalRequest(body.questions, body.seed, body.by)
+        async with self.only_one():
+            run = await begin(pincite, chosen, settings, caller=caller)
+            self.run(_run(pincite, run, chosen, eval_request, settings, caller))
+        return run
+
+    @asynccontextmanager
+    async def only_one(self) -> AsyncIterator[None]:
+        """Start one evaluation or tuning at a time; raise `Conflict` while another one runs."""
         async with self._starting:
             if self._task is not None and not self._task.done():
                 raise Conflict("another evaluation is running; wait until it ends", code="evaluation_running")
-            run = await begin(pincite, chosen, settings, caller=caller)
-            eval_request = EvalRequest(body.questions, body.seed, body.by)
-            self._task = asyncio.create_task(_run(pincite, run, chosen, eval_request, settings, caller))
-        return run
+            yield
+
+    def run(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run an evaluation or a tuning in the background."""
+        self._task = asyncio.create_task(work)
 
     async def close(self) -> None:
         """Cancel the running evaluation; it is stored as interrupted."""
@@ -143,7 +162,7 @@ async def evaluation(
     caller: Writer,
     against: Annotated[str | None, Query(max_length=100)] = None,
 ) -> JSONResponse:
-    """Show one run: its progress or measures, the rank of each question, and the change since the previous run.
+    """Show one run: its progress or measures, the rank or verdict of each question, and the change since the last run.
 
     `against` names another run of the same set to compare with.
     """
@@ -162,9 +181,13 @@ async def _before(pincite: AsyncPincite, scope: Scope, run: Evaluation) -> Evalu
 
 
 @router.post("/evaluation-sets", status_code=201)
-async def make(pincite: Engine, caller: Writer) -> JSONResponse:
-    """Create an empty question set, to be filled by marking passages."""
-    made = await pincite.questions.evaluations.keep_set(await pincite.scope(caller), "hand", 0, [])
+async def make(pincite: Engine, caller: Writer, body: SetBody | None = None) -> JSONResponse:
+    """Import questions with expected answers; without any, create an empty set, to be filled by marking."""
+    scope = await pincite.scope(caller)
+    if body is not None and body.questions is not None:
+        made = await pincite.questions.evaluations.import_set(scope, parse_questions(body.questions))
+    else:
+        made = await pincite.questions.evaluations.keep_set(scope, "hand", 0, [])
     return JSONResponse(evaluation_set_json(made), 201)
 
 
@@ -184,13 +207,13 @@ async def sets(pincite: Engine, caller: Writer) -> JSONResponse:
 
 @router.get("/evaluation-sets/{set_id}")
 async def questions(set_id: str, pincite: Engine, caller: Writer) -> JSONResponse:
-    """Show one set with its questions and the places that answer them."""
+    """Show one set with its questions and the places or strings that answer them."""
     found = await pincite.questions.evaluations.get_set(await pincite.scope(caller), set_id)
     return JSONResponse(_with_questions(found))
 
 
 def _with_questions(found: EvaluationSet) -> Json:
-    return evaluation_set_json(found) | {"items": [set_question_json(one) for one in found.questions]}
+    return evaluation_set_json(found) | {"items": set_items_json(found)}
 
 
 @router.delete("/evaluation-sets/{set_id}")

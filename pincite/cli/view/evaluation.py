@@ -5,13 +5,21 @@ from collections.abc import Mapping, Sequence
 from rich.text import Text
 
 from pincite.cli.output import one_line
+from pincite.cli.view.answers import print_answers, print_summary
 from pincite.cli.view.screen import Screen, join_text, make_table, shorten, styled
 from pincite.cli.view.settings import format_value
 from pincite.core.evaluations import Evaluation, EvaluationSet, Interval, SetQuestion
 from pincite.evaluate.compare import Comparison, Trial
+from pincite.evaluate.measure.answer_shares import summarise
 from pincite.evaluate.questions.own_documents import compare_runs
 from pincite.text.units import count
 
+MADE_BY_LABELS = {
+    "words": "made by rules",
+    "model": "made by the model",
+    "hand": "made by hand",
+    "import": "imported",
+}
 VERDICT_STYLES = {"better": "green", "worse": "red", "within noise": "dim"}
 MIN_NAME_COLUMNS = 8
 """Minimum columns for the name of a configuration."""
@@ -74,7 +82,8 @@ def print_runs(
 ) -> None:
     """Print the measures of each run of the user's set, then the changes."""
     screen.print_line(
-        (f"your set {chosen.version}", "bold"), (f"  {count(chosen.size, 'question')} by {chosen.made_by}", "dim")
+        (f"your set {chosen.version}", "bold"),
+        (f"  {count(chosen.size, 'question')}, {MADE_BY_LABELS[chosen.made_by]}", "dim"),
     )
     done = [(name, one.outcome) for name, one in runs if one.outcome is not None]
     rows = [
@@ -84,6 +93,9 @@ def print_runs(
     _print_figures(screen, tuple(done[0][1].measures), rows)
     screen.print_line()
     first = runs[0][1]
+    if done[0][1].answers:
+        print_summary(screen, summarise(list(done[0][1].answers.values())))
+        screen.print_line()
     if before is not None:
         _print_change(screen, "this change", before, first)
     for name, one in runs[1:]:
@@ -91,9 +103,10 @@ def print_runs(
     for name, outcome in done:
         for note in outcome.notes:
             screen.print_wrapped(styled(f"{name}: {note}", "yellow"))
-    screen.print_line(
-        (f"pincite eval show {runs[-1][1].id} lists the questions not answered by the first passage", "dim")
+    missed = (
+        "answers that are not right" if chosen.tests == "answers" else "questions not answered by the first passage"
     )
+    screen.print_line((f"pincite eval show {runs[-1][1].id} lists the {missed}", "dim"))
 
 
 def _print_change(screen: Screen, name: str, before: Evaluation, after: Evaluation) -> None:
@@ -116,20 +129,22 @@ def print_evaluations(screen: Screen, sets: Sequence[EvaluationSet], runs: Seque
     if not sets:
         screen.print_line("There is no question set yet; make one with: pincite eval --auto")
         return
-    table = make_table("set", ">version", ">questions", "by", "made")
+    table = make_table("set", ">version", ">questions", "tests", "by", "made")
     for one in sets:
-        table.add_row(one.id, str(one.version), f"{one.size:,}", one.made_by, f"{one.created_at:%Y-%m-%d %H:%M}")
+        made_by, made = MADE_BY_LABELS[one.made_by], f"{one.created_at:%Y-%m-%d %H:%M}"
+        table.add_row(one.id, str(one.version), f"{one.size:,}", one.tests, made_by, made)
     screen.print_table(table)
     screen.print_line()
-    table = make_table("run", ">set", "state", ">nDCG@10", ">p50 ms", "began", "settings")
+    table = make_table("run", ">set", "state", "measure", ">value", ">p50 ms", "began", "settings")
     for run in runs:
         outcome = run.outcome
-        main = next(iter(outcome.measures.values())) if outcome else None
+        name, main = next(iter(outcome.measures.items())) if outcome else ("–", None)
         changed = ", ".join(f"{key}={format_value(value)}" for key, value in run.settings.items())
         table.add_row(
             run.id,
             str(run.set_version or "–"),
             _format_state(run),
+            name,
             f"{main.value:.4f}" if main else "–",
             f"{outcome.p50_ms:.1f}" if outcome else "–",
             f"{run.started_at:%Y-%m-%d %H:%M}",
@@ -154,7 +169,7 @@ def print_evaluation(
     for name, interval in outcome.measures.items():
         filled = round(BAR_COLUMNS * interval.value)
         screen.print_line(
-            f"{name:<11}",
+            f"{name:<15} ",
             ("━" * filled, "cyan"),
             ("━" * (BAR_COLUMNS - filled), "dim"),
             f"  {_format_interval(interval)}",
@@ -162,6 +177,11 @@ def print_evaluation(
     screen.print_line((f"p50 {outcome.p50_ms:.1f} ms, p95 {outcome.p95_ms:.1f} ms", "dim"))
     for note in outcome.notes:
         screen.print_wrapped(styled(note, "yellow"))
+    if outcome.answers:
+        screen.print_line()
+        print_summary(screen, summarise(list(outcome.answers.values())))
+        print_answers(screen, questions.asked, outcome.answers)
+        return
     missed = [one for one in questions.questions if outcome.ranks.get(one.id, 1) != 1]
     missed.sort(key=lambda one: -(outcome.ranks[one.id] or 10**6))
     _print_missed(screen, missed, outcome.ranks, titles)

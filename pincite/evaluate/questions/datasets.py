@@ -45,7 +45,11 @@ def load_set(folder: Path, split: str = "") -> QuestionSet:
 
 def rows(folder: Path, name: str) -> Iterator[dict[str, Any]]:
     """Yield the objects of `name.jsonl[.gz]`, one per line; blank lines are skipped."""
-    path = _find(folder, f"{name}.jsonl")
+    yield from read_rows(_find(folder, f"{name}.jsonl"))
+
+
+def read_rows(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the objects of a file with one JSON object per line; blank lines are skipped."""
     with _open(path) as file:
         for number, line in enumerate(file, start=1):
             if not line.strip():

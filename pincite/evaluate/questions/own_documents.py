@@ -1,4 +1,4 @@
-"""Evaluate on the user's own documents: generate a question set, store it, and run it repeatedly."""
+"""Evaluate on the user's own documents: generate or import a question set, store it, and run it repeatedly."""
 
 import asyncio
 import time
@@ -15,13 +15,21 @@ from pincite.core.evaluations import Evaluation, EvaluationOutcome, EvaluationSe
 from pincite.core.query.hits import Hit
 from pincite.engine.app import AsyncPincite
 from pincite.errors import Invalid, PinciteError, SettingsError
+from pincite.evaluate.answers import JudgedAnswer, answer_all, outcome_of
 from pincite.evaluate.measure import bootstrap
+from pincite.evaluate.measure.answer_shares import verdict_scores
 from pincite.evaluate.measure.metrics import MEASURES, judge_rank
 from pincite.evaluate.questions.llm_questions import write_questions
 from pincite.evaluate.questions.near_duplicates import add_duplicate_places
 from pincite.evaluate.questions.rule_questions import make_questions, sample_of
 from pincite.evaluate.runner import Report, ask_all, count_notes, percentile
 from pincite.tracing.replay import check_changes, replayable, settings_of
+
+SEARCH_ONLY = (
+    "these questions are made from headings and sentences of your documents: they measure search only; to measure "
+    "answers, write questions with expected answers (docs/evaluating.md)"
+)
+"""What generated questions measure."""
 
 MAX_PASSAGES = 20_000
 """Maximum number of passages a set is made from; a larger library is sampled."""
@@ -96,7 +104,8 @@ async def run_set(
     scope = await pincite.scope(caller)
     run = begun or await begin(pincite, questions, settings, caller=caller)
     try:
-        outcome = await _outcome(pincite, run, questions, settings, caller, report)
+        measure = _answers_outcome if questions.tests == "answers" else _outcome
+        outcome = await measure(pincite, run, questions, settings, caller, report)
     except PinciteError as error:
         await pincite.questions.evaluations.fail(scope, run.id, str(error))
         raise
@@ -107,7 +116,7 @@ async def begin(
     pincite: AsyncPincite, questions: EvaluationSet | None, settings: Settings, *, caller: Caller = LOCAL
 ) -> Evaluation:
     """Create a run, possibly before its set is generated; the caller then runs it."""
-    if questions is not None and not any(one.current for one in questions.questions):
+    if questions is not None and not questions.asked and not any(one.current for one in questions.questions):
         raise Invalid("all documents of the set have changed since it was created; create a new set (renew)")
     scope, set_id = await pincite.scope(caller), questions.id if questions else None
     return await pincite.questions.evaluations.begin(scope, set_id, settings.revision, settings_of(settings))
@@ -146,6 +155,25 @@ async def _outcome(
     return EvaluationOutcome(measures, ranks, p50, p95, notes, relevances)
 
 
+async def _answers_outcome(
+    pincite: AsyncPincite,
+    run: Evaluation,
+    questions: EvaluationSet,
+    settings: Settings,
+    caller: Caller,
+    report: Report,
+) -> EvaluationOutcome:
+    judged: list[JudgedAnswer] = []
+    told = time.monotonic()
+    async for one in answer_all(pincite, questions.asked, settings, caller=caller, report=report):
+        judged.append(one)
+        if time.monotonic() - told > PROGRESS_INTERVAL_S:
+            told = time.monotonic()
+            done = len(judged) / len(questions.asked)
+            await pincite.questions.evaluations.advance(await pincite.scope(caller), run.id, done)
+    return outcome_of(judged)
+
+
 def settings_to_try(base: Settings, changes: Mapping[str, Any], profile: str | None = None) -> Settings:
     """Return the settings with a profile and then these changes; only settings that act on a query."""
     check_changes(changes, "an evaluation")
@@ -174,11 +202,20 @@ def scores(ranks: Sequence[int | None]) -> dict[str, list[float]]:
 
 
 def compare_runs(before: Evaluation, after: Evaluation) -> RunDifference:
-    """Compare two runs on their common questions."""
+    """Compare two runs of a set on their common questions."""
     was, now = before.outcome, after.outcome
     assert was is not None
     assert now is not None
-    both = [question for question in now.ranks if question in was.ranks]
-    old, new = (scores([outcome.ranks[question] for question in both]) for outcome in (was, now))
-    measures = {name: bootstrap.difference(old[name], new[name]) for name in MEASURES}
-    return RunDifference(measures, now.p50_ms - was.p50_ms, len(both))
+    if now.answers:
+        both = [question for question in now.answers if question in was.answers]
+        old, new = (verdict_scores([outcome.answers[question] for question in both]) for outcome in (was, now))
+        return _difference(old, new, now.p50_ms - was.p50_ms, len(both))
+    ranked = [question for question in now.ranks if question in was.ranks]
+    first, second = (scores([outcome.ranks[question] for question in ranked]) for outcome in (was, now))
+    return _difference(first, second, now.p50_ms - was.p50_ms, len(ranked))
+
+
+def _difference(
+    old: Mapping[str, Sequence[float]], new: Mapping[str, Sequence[float]], ms: float, questions: int
+) -> RunDifference:
+    return RunDifference({name: bootstrap.difference(old[name], new[name]) for name in new}, ms, questions)

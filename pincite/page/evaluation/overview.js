@@ -7,16 +7,20 @@ import { Loaded } from "../parts/loaded.js";
 import { Plot } from "../parts/plot.js";
 import { Progress } from "../parts/progress.js";
 import { toast } from "../parts/toast.js";
-import { get, remove } from "../common/api.js";
+import { get, post, remove } from "../common/api.js";
 import { html } from "../common/html.js";
 import { useLoad } from "../common/load.js";
 import { formatValue } from "../common/values.js";
 import { day, moment, number, t } from "../common/words.js";
 import { go } from "../shell/router.js";
+import { measureName, parseLines } from "./answers.js";
 import { Start } from "./start.js";
+import { Tuning } from "./tuning.js";
 
 const FOLLOW_MS = 1000;
-export const MAIN = "nDCG@10";
+
+/** The name of the main measure of a run. */
+export const mainOf = (run) => Object.keys(run.measures)[0];
 
 export function Overview() {
   const loaded = useLoad(async () => {
@@ -36,7 +40,8 @@ export function Overview() {
       <h2 class="spaced">${t("evaluation.runs")}</h2>
       ${runs.length ? html`<${Runs} runs=${runs} />
         <${Course} runs=${runs} />` : html`<${Empty} icon="evaluation" title=${t("evaluation.none")}>${t("evaluation.none.why")}</${Empty}>`}
-      ${sets.length > 0 && html`<${Sets} sets=${sets} changed=${loaded.reload} />`}`}</${Loaded}>
+      <${Sets} sets=${sets} changed=${loaded.reload} />
+      <${Tuning} sets=${sets} running=${running} started=${loaded.reload} />`}</${Loaded}>
   </div>`;
 }
 
@@ -53,7 +58,7 @@ function Runs({ runs }) {
         onClick=${() => go(`/evaluation/${newer.id}?against=${older.id}`)}>${t("evaluation.compare")}</button></div>
     <div class="table" tabindex="0" role="region" aria-label=${t("evaluation.runs")}><table>
       <thead><tr><th><span class="hidden-text">${t("evaluation.pick")}</span></th><th>${t("traces.when")}</th><th>${t("evaluation.set")}</th>
-        <th>${t("trace.settings")}</th><th>${MAIN}</th><th class="number">p50</th><th>${t("evaluation.state")}</th></tr></thead>
+        <th>${t("trace.settings")}</th><th>${t("evaluation.measure")}</th><th class="number">p50</th><th>${t("evaluation.state")}</th></tr></thead>
       <tbody>${runs.map((run) => html`<tr key=${run.id}>
         <td><input type="checkbox" disabled=${run.status !== "done"} checked=${picked.includes(run.id)}
           aria-label=${t("evaluation.pick.run", { when: moment(run.started_at) })} onChange=${() => pick(run.id)} /></td>
@@ -61,7 +66,7 @@ function Runs({ runs }) {
         <td>${run.set_version ?? "–"}</td>
         <td class="value small">${Object.entries(run.settings).map(([key, value]) => html`<span key=${key} class="block">
           <span class="mono">${key}</span> ${formatValue(value)}</span>`)}</td>
-        <td class="nowrap">${run.measures ? interval(run.measures[MAIN]) : "–"}</td>
+        <td class="nowrap">${run.measures ? html`<span class="block small">${measureName(mainOf(run))}</span>${interval(run.measures[mainOf(run)])}` : "–"}</td>
         <td class="number nowrap">${run.p50_ms === null ? "–" : `${number(run.p50_ms, 1)} ms`}</td>
         <td>${run.status === "running" ? html`<${Progress} label=${t("evaluation.running")} value=${run.progress} />` : html`<${State}
           run=${run} />`}</td>
@@ -80,27 +85,47 @@ function Course({ runs }) {
   const last = runs.find((run) => run.measures);
   const same = runs.filter((run) => run.measures && run.set_id === last?.set_id).slice(0, 20).reverse();
   if (same.length < 2) return null;
-  const points = same.map((run, place) => ({ x: place, ...run.measures[MAIN] }));
+  const main = mainOf(last);
+  const points = same.map((run, place) => ({ x: place, ...run.measures[main] }));
   return html`<div class="plots"><${Plot} title=${t("evaluation.course", { number: last.set_version })} about=${t("evaluation.interval")}
-    series=${[{ name: MAIN, points }]}
-    x=${[-0.5, same.length - 0.5]} ticks=${same.map((_, place) => String(place + 1))} labels=${{ x: t("evaluation.run"), y: MAIN }} /></div>`;
+    series=${[{ name: measureName(main), points }]}
+    x=${[-0.5, same.length - 0.5]} ticks=${same.map((_, place) => String(place + 1))} labels=${{ x: t("evaluation.run"), y: measureName(main) }} /></div>`;
 }
 
 function Sets({ sets, changed }) {
   const [ending, setEnding] = useState(null);
   const sure = () => remove(`/evaluation-sets/${ending.id}`).then(changed, toast);
   return html`<h2 class="spaced">${t("evaluation.sets")}</h2>
-    <div class="table" tabindex="0" role="region" aria-label=${t("evaluation.sets")}><table>
-      <thead><tr><th>${t("evaluation.set")}</th><th class="number">${t("evaluation.questions")}</th><th>${t("evaluation.made")}</th>
+    <${Import} changed=${changed} />
+    ${sets.length > 0 && html`<div class="table" tabindex="0" role="region" aria-label=${t("evaluation.sets")}><table>
+      <thead><tr><th>${t("evaluation.set")}</th><th class="number">${t("evaluation.questions")}</th><th>${t("evaluation.tests")}</th><th>${t("evaluation.made")}</th>
         <th>${t("people.since")}</th><th><span class="hidden-text">${t("people.actions")}</span></th></tr></thead>
       <tbody>${sets.map((set) => html`<tr key=${set.id}>
         <th scope="row"><a href=${`/evaluation/sets/${set.id}`}>${t("evaluation.set.name", { number: set.version })}</a></th>
-          <td class="number">${number(set.questions)}</td><td>${t(`evaluation.made.${set.made_by}`)}</td>
+          <td class="number">${number(set.questions)}</td><td>${t(`evaluation.tests.${set.tests}`)}</td><td>${t(`evaluation.made.${set.made_by}`)}</td>
           <td class="nowrap">${day(set.created_at)}</td>
         <td><button class="icon-button small" aria-label=${t("evaluation.remove.of", { number: set.version })} onClick=${() => setEnding(set)}>
           <${Icon} name="trash" /></button></td>
       </tr>`)}</tbody>
-    </table></div>
+    </table></div>`}
     ${ending && html`<${Confirm} title=${t("evaluation.remove.title", { number: ending.version })} label=${t("evaluation.remove")}
       close=${() => setEnding(null)} onConfirm=${sure}><p>${t("evaluation.remove.why")}</p></${Confirm}>`}`;
+}
+
+/** Import questions with expected answers from a file. */
+function Import({ changed }) {
+  const read = async (event) => {
+    const input = event.target;
+    try {
+      const set = await post("/evaluation-sets", { questions: parseLines(await input.files[0].text()) });
+      toast(t("evaluation.import.done", { number: set.version, count: set.questions }));
+      changed();
+    } catch (error) {
+      toast(error);
+    }
+    input.value = "";
+  };
+  return html`<div class="bar"><p class="muted grow">${t("evaluation.import.about")}</p>
+    <label class="button"><${Icon} name="upload" />${t("evaluation.import")}<input class="hidden-text" type="file" accept=".jsonl" data-import
+      onChange=${read} /></label></div>`;
 }

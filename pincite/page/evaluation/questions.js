@@ -6,6 +6,7 @@ import { get } from "../common/api.js";
 import { html } from "../common/html.js";
 import { useLoad } from "../common/load.js";
 import { t } from "../common/words.js";
+import { Expected, SearchOnly } from "./answers.js";
 
 const SHOWN_QUESTIONS = 25;
 
@@ -17,7 +18,8 @@ export function Questions({ id }) {
     <p><a href="/evaluation" class="back"><${Icon} name="back" />${t("evaluation.all")}</a></p>
     <${Loaded} from=${loaded}>${(set) => html`
       <h1>${t("evaluation.set.name", { number: set.version })}</h1>
-      <${Table} title=${t("evaluation.questions")} rows=${set.items} />`}</${Loaded}>
+      ${set.tests === "answers" ? html`<${Expected} rows=${set.items} />` : html`${set.made_by !== "hand" && html`<${SearchOnly} />`}
+        <${Table} title=${t("evaluation.questions")} rows=${set.items} />`}`}</${Loaded}>
   </div>`;
 }
 

@@ -9,6 +9,7 @@ import { html } from "../common/html.js";
 import { useLoad } from "../common/load.js";
 import { formatValue } from "../common/values.js";
 import { moment, number, percent, t } from "../common/words.js";
+import { Judged, Shares, measureName } from "./answers.js";
 import { State, interval } from "./overview.js";
 import { Asked } from "./questions.js";
 
@@ -43,9 +44,6 @@ const both = (run, other) => [
 ];
 
 function Figures({ run, other }) {
-  const names = Object.keys(run.measures);
-  const points = (measures) => names.map((name, x) => ({ x, ...measures[name] }));
-  const series = both(run, other).map(({ name, of }) => ({ name, points: points(of.measures) }));
   return html`
     <dl class="facts wide">
       <div><dt>${t("evaluation.set")}</dt><dd>
@@ -57,7 +55,16 @@ function Figures({ run, other }) {
     ${run.notes.map((note) => html`<p key=${note} class="notice warn"><${Icon} name="warning" />${note}</p>`)}
     ${other && html`<p class="notice"><${Icon} name="info" /><span>${t("evaluation.against", { count: run.against.questions })} <a
       href=${`/evaluation/${other.id}`}>${moment(other.started_at)}</a></span></p>`}
-    <${Measures} run=${run} other=${other} />
+    ${run.tests === "answers" ? html`<${Shares} answers=${run.answers} />${other && html`<${Measures} run=${run} other=${other} />`}
+      <${Judged} run=${run} other=${other} />` : html`<p class="muted">${t("evaluation.search-run")}</p><${Ranking} run=${run} other=${other} />`}`;
+}
+
+/** The figures of a run that measured search. */
+function Ranking({ run, other }) {
+  const names = Object.keys(run.measures);
+  const points = (measures) => names.map((name, x) => ({ x, ...measures[name] }));
+  const series = both(run, other).map(({ name, of }) => ({ name, points: points(of.measures) }));
+  return html`<${Measures} run=${run} other=${other} />
     <div class="plots">
       <${Plot} title=${t("evaluation.measures")} about=${t("evaluation.interval")} series=${series} x=${[-0.5, names.length - 0.5]} ticks=${names} />
       <${Ranks} run=${run} other=${other} />
@@ -72,7 +79,7 @@ function Measures({ run, other }) {
       <th>${t("evaluation.difference")}</th><th>${t("evaluation.verdict")}</th>`}</tr></thead>
     <tbody>${Object.entries(run.measures).map(([name, one]) => {
       const change = run.against?.measures[name];
-      return html`<tr key=${name}><th scope="row">${name}</th><td class="nowrap">${interval(one)}</td>
+      return html`<tr key=${name}><th scope="row">${measureName(name)}</th><td class="nowrap">${interval(one)}</td>
         ${other && html`<td class="nowrap">${interval(other.measures[name])}</td><td class="nowrap">${interval(change)}</td><td>
           <span class=${`badge ${BADGE_KINDS[change.verdict]}`}>${t(`evaluation.verdict.${change.verdict.replace(" ", "-")}`)}</span></td>`}</tr>`;
     })}</tbody>

@@ -1,4 +1,4 @@
-"""Evaluation sets made from a person's own documents, and their runs; each person sees only their own."""
+"""Evaluation sets about a person's own documents, and their runs; each person sees only their own."""
 
 import secrets
 from collections.abc import Collection, Mapping, Sequence
@@ -9,6 +9,8 @@ from psycopg.types.json import Jsonb
 
 from pincite.core.accounts.access import Scope
 from pincite.core.evaluations import (
+    AnswerQuestion,
+    AnswerResult,
     Evaluation,
     EvaluationOutcome,
     EvaluationSet,
@@ -23,7 +25,7 @@ from pincite.store.cursors import cursor_of, place_of
 from pincite.store.database import Columns, Connection, Database, by_name, fetch_all, fetch_one, select_list
 
 MAX_MANUAL_QUESTIONS = 1000
-"""Questions in a set made by hand at most; a run makes one or two searches for each."""
+"""Questions in a set made by hand or imported at most; a run makes one or two searches for each."""
 
 
 class Evaluations:
@@ -46,15 +48,8 @@ class Evaluations:
         self, scope: Scope, made_by: QuestionOrigin, seed: int, questions: Sequence[SetQuestion]
     ) -> EvaluationSet:
         """Store questions as this person's next set, without those of documents that were removed meanwhile."""
-        set_id = f"es_{secrets.token_urlsafe(9)}"
         async with self._database.transaction(scope.person) as connection:
-            await connection.execute("select pg_advisory_xact_lock(hashtext('evaluation_set ' || %s))", (scope.person,))
-            await connection.execute(
-                "insert into evaluation_set (id, owner, version, made_by, seed)"
-                " select %(id)s, %(owner)s, coalesce(max(version), 0) + 1, %(made_by)s, %(seed)s"
-                " from evaluation_set where owner = %(owner)s",
-                {"id": set_id, "owner": scope.person, "made_by": made_by, "seed": seed},
-            )
+            set_id = await _add_set(connection, scope, made_by, seed)
             existing = await _lock_documents(connection, scope, {question.place.document_id for question in questions})
             await connection.cursor().executemany(
                 _ADD_QUESTION,
@@ -62,12 +57,26 @@ class Evaluations:
             )
         return await self.get_set(scope, set_id)
 
+    async def import_set(self, scope: Scope, questions: Sequence[AnswerQuestion]) -> EvaluationSet:
+        """Store questions with expected answers as this person's next set; a set with the same questions is reused."""
+        if len(questions) > MAX_MANUAL_QUESTIONS:
+            raise Conflict(f"a set has at most {MAX_MANUAL_QUESTIONS:,} questions; split it")
+        asked = Jsonb([asdict(question) for question in questions])
+        async with self._database.transaction(scope.person) as connection:
+            same = await fetch_one(
+                connection,
+                "select id from evaluation_set where owner = %s and asked = %s order by version desc limit 1",
+                (scope.person, asked),
+            )
+            set_id = same[0] if same else await _add_set(connection, scope, "import", 0, asked)
+        return await self.get_set(scope, set_id)
+
     async def get_set(self, scope: Scope, set_id: str | None = None) -> EvaluationSet:
-        """Return a set with its questions in order of creation; without an id, the newest one not made by hand."""
+        """Return a set with its questions in order of creation; without an id, the newest one made from documents."""
         async with self._database.transaction(scope.person) as connection:
             row = await fetch_one(
                 connection,
-                _SET + " and (s.id = %(id)s or %(id)s::text is null and s.made_by <> 'hand')"
+                _SET + " and (s.id = %(id)s or %(id)s::text is null and s.made_by in ('words', 'model'))"
                 " order by s.version desc limit 1",
                 {"owner": scope.person, "id": set_id},
             )
@@ -80,7 +89,15 @@ class Evaluations:
             found = await fetch_all(
                 connection, _QUESTIONS, {"id": row[0], "owner": scope.person, "realms": list(scope.realms)}
             )
-        return replace(EvaluationSet(*row), questions=tuple(map(_to_question, found)))
+            asked = await fetch_one(
+                connection, "select coalesce(asked, '[]') from evaluation_set where id = %s", row[:1]
+            )
+        assert asked is not None
+        return replace(
+            EvaluationSet(*row),
+            questions=tuple(map(_to_question, found)),
+            asked=tuple(map(_to_answer_question, asked[0])),
+        )
 
     async def list_sets(self, scope: Scope) -> list[EvaluationSet]:
         """Return every set without its questions, newest first."""
@@ -219,7 +236,8 @@ _CHANGE_QUESTION = """
 """
 _REMOVE_QUESTION = "delete from evaluation_question where set_id = %(set)s and owner = %(owner)s and text = %(text)s"
 _SET = """
-    select s.id, s.version, s.made_by, s.seed, (select count(*) from evaluation_question q where q.set_id = s.id),
+    select s.id, s.version, s.made_by, s.seed,
+           coalesce(jsonb_array_length(s.asked), (select count(*) from evaluation_question q where q.set_id = s.id)),
            s.created_at from evaluation_set s where s.owner = %(owner)s
 """
 _QUESTION_COLUMNS: Columns = {
@@ -270,8 +288,23 @@ _EVALUATION_COLUMNS: Columns = {
 """Field of `Evaluation` → its SQL."""
 _EVALUATION = f"""
     select {select_list(_EVALUATION_COLUMNS)}
-    from evaluation e left join evaluation_set s on s.id = e.set_id where e.owner = %(owner)s
+    from evaluation e left join evaluation_set s on s.id = e.set_id where e.owner = %(owner)s and e.purpose = 'run'
 """  # noqa: S608 - constant columns
+
+
+async def _add_set(
+    connection: Connection, scope: Scope, made_by: QuestionOrigin, seed: int, asked: Jsonb | None = None
+) -> str:
+    """Add a set with the next number and return its id."""
+    set_id = f"es_{secrets.token_urlsafe(9)}"
+    await connection.execute("select pg_advisory_xact_lock(hashtext('evaluation_set ' || %s))", (scope.person,))
+    await connection.execute(
+        "insert into evaluation_set (id, owner, version, made_by, seed, asked)"
+        " select %(id)s, %(owner)s, coalesce(max(version), 0) + 1, %(made_by)s, %(seed)s, %(asked)s"
+        " from evaluation_set where owner = %(owner)s",
+        {"id": set_id, "owner": scope.person, "made_by": made_by, "seed": seed, "asked": asked},
+    )
+    return set_id
 
 
 async def _lock_documents(connection: Connection, scope: Scope, document_ids: Collection[str]) -> set[str]:
@@ -298,9 +331,10 @@ def _to_evaluation(row: tuple[Any, ...]) -> Evaluation:
 
 
 def _outcome_to_json(outcome: EvaluationOutcome) -> dict[str, Any]:
-    """Return an outcome as JSON; the measures are a list, because the database reorders the keys of an object."""
+    """Return an outcome as JSON; measures and answers are lists, because the database reorders the keys of an object."""
     measures = [[name, one.value, one.low, one.high] for name, one in outcome.measures.items()]
-    return {**asdict(outcome), "measures": measures}
+    answers = [{"id": question, **asdict(one)} for question, one in outcome.answers.items()]
+    return {**asdict(outcome), "measures": measures, "answers": answers}
 
 
 def _outcome_from_json(stored: Mapping[str, Any]) -> EvaluationOutcome:
@@ -311,6 +345,7 @@ def _outcome_from_json(stored: Mapping[str, Any]) -> EvaluationOutcome:
         stored["p95_ms"],
         tuple(stored["notes"]),
         {int(question): relevance for question, relevance in stored.get("relevances", {}).items()},
+        {one.pop("id"): AnswerResult(**one) for one in stored.get("answers", ())},
     )
 
 
@@ -335,6 +370,11 @@ def _to_question(row: tuple[Any, ...]) -> SetQuestion:
     place = Place(values.pop("document_id"), values.pop("start"), values.pop("end"))
     values["twins"] = tuple(Place(**twin) for twin in values["twins"])
     return SetQuestion(place=place, **values)
+
+
+def _to_answer_question(stored: Mapping[str, Any]) -> AnswerQuestion:
+    lists = {name: tuple(stored[name]) for name in ("forbidden", "sources", "turns")}
+    return AnswerQuestion(**{**stored, **lists, "gold": tuple(map(tuple, stored["gold"]))})
 
 
 def _to_sampled(row: tuple[Any, ...]) -> SampledPassage:

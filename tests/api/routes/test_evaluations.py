@@ -196,3 +196,43 @@ def test_a_run_is_compared_with_any_other_of_its_set(
 
 def started_and_ended(client: httpx2.Client, set_id: str) -> str:
     return str(ended(client, started(client, set_id=set_id))["id"])
+
+
+def test_questions_with_expected_answers_are_imported_and_run(
+    live_server: LiveServer, client: httpx2.Client, folder: str
+) -> None:
+    live_server.add(folder, handbook=HANDBOOK)
+    questions = [
+        {"id": "one", "q": "How is the telescope warmed up?", "kind": "how", "gold": [["no such words"]]},
+        {"id": "two", "q": "What is the wifi password of the moon base?", "kind": "none", "expect": "refuse"},
+    ]
+    made = client.post("/api/v1/evaluation-sets", json={"questions": questions})
+    assert made.status_code == 201
+    made_set = made.json()
+    assert (made_set["made_by"], made_set["tests"], made_set["questions"]) == ("import", "answers", 2)
+    assert client.post("/api/v1/evaluation-sets", json={"questions": questions}).json()["id"] == made_set["id"]
+    items = client.get(f"/api/v1/evaluation-sets/{made_set['id']}").json()["items"]
+    assert [(one["id"], one["expect"]) for one in items] == [("one", "answer"), ("two", "refuse")]
+    done = ended(client, started(client, set_id=made_set["id"]))
+    assert (done["status"], done["tests"], done["questions"]) == ("done", "answers", 2)
+    assert {one["question_id"] for one in done["results"]} == {"one", "two"}
+    assert done["results"][0]["verdict"] in ("wrong", "wrongly refused")
+    assert [(one["by"], one["name"]) for one in done["answers"]["groups"]] == [
+        ("all", ""), ("kind", "how"), ("kind", "none"),
+    ]  # fmt: skip
+    again = ended(client, started(client, set_id=made_set["id"], settings={"answers.level": "basic"}))
+    assert again["against"]["questions"] == 2
+    assert again["settings"]["answers.level"] == "basic"
+    assert client.delete(f"/api/v1/evaluation-sets/{made_set['id']}").json()["removed"] is True
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ({"questions": []}, "questions"),
+        ({"questions": [{"q": "What?"}]}, "question 1: 'gold' is missing"),
+        ({"items": []}, "there is no option 'items'"),
+    ],
+)
+def test_a_wrong_set_is_not_imported(client: httpx2.Client, body: dict[str, Any], told: str) -> None:
+    assert told in assert_problem(client.post("/api/v1/evaluation-sets", json=body), 422, "invalid")["detail"]

@@ -6,8 +6,8 @@ import psycopg
 import pytest
 
 from pincite.core.accounts.access import Scope
-from pincite.core.evaluations import EvaluationOutcome, Interval, Place, SetQuestion
-from pincite.errors import BadRequest, NotFound
+from pincite.core.evaluations import AnswerQuestion, AnswerResult, EvaluationOutcome, Interval, Place, SetQuestion
+from pincite.errors import BadRequest, Conflict, NotFound
 from pincite.store.operations.evaluations import Evaluations
 
 OUTCOME = EvaluationOutcome(
@@ -151,5 +151,36 @@ def test_row_level_security_hides_and_protects_rows_of_others(with_store: Any) -
                     "insert into evaluation_set (id, owner, version, made_by, seed)"
                     " values ('x', 'local', 9, 'words', 0)"
                 )
+
+    with_store(test)
+
+
+def test_an_imported_set_is_read_as_it_was_stored_and_imported_once(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        evaluations, scope = Evaluations(store.database), await store.scope()
+        full = AnswerQuestion(
+            "b", "B?", "who", "de", "conflict", (("x", "y"), ("z",)), ("n",), ("a", "b"), True, ("T?",)
+        )
+        asked = [AnswerQuestion("a", "A?", expect="refuse"), full]
+        kept = await evaluations.import_set(scope, asked)
+        assert (kept.made_by, kept.tests, kept.size, kept.asked, kept.questions) == (
+            "import", "answers", 2, tuple(asked), (),
+        )  # fmt: skip
+        assert (await evaluations.import_set(scope, asked)).id == kept.id
+        assert (await evaluations.import_set(scope, asked[:1])).version == 2
+        with pytest.raises(NotFound, match="no question set yet"):
+            await evaluations.get_set(scope)
+        with pytest.raises(NotFound):
+            await evaluations.get_set(Scope("stranger", scope.realms), kept.id)
+        with pytest.raises(Conflict, match="made from documents"):
+            await evaluations.mark(scope, kept.id, "A?", None)
+        with pytest.raises(Conflict, match="at most 1,000"):
+            await evaluations.import_set(scope, [full] * 1001)
+        result = AnswerResult("partly", "1 of 2 expected parts", "who", "de", 7, "high", 1.5)
+        outcome = EvaluationOutcome({"right": Interval(0, 0, 0)}, {}, 1.5, 1.5, answers={"b": result, "a": result})
+        run = await evaluations.begin(scope, kept.id, 0, {})
+        done = await evaluations.finish(scope, run.id, outcome)
+        assert done.outcome == outcome
+        assert list(done.outcome.answers) == ["b", "a"]
 
     with_store(test)
