@@ -20,7 +20,7 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 PASSWORD = "a password long enough"
 WIDE, NARROW = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 AXE = Path(axe_playwright_python.__file__).parent / "axe.min.js"
-PATIENCE_MS = 30_000
+PATIENCE_MS = 60_000
 """How long a test waits for what must come, on a machine with much else to do."""
 expect.set_options(timeout=PATIENCE_MS)
 WATCH = """
