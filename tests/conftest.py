@@ -17,6 +17,8 @@ import psycopg
 import psycopg.conninfo
 import pytest
 
+from tests import memory_folder
+
 T = TypeVar("T")
 NO_BROWSER = "no Chromium is here"
 NO_SMALL_MODEL = "no small model is installed"
@@ -32,6 +34,12 @@ def pytest_configure() -> None:
     hypothesis.settings.load_profile("steady")
     # Every HTTP client reads the machine's certificates, which takes longer than most tests: all share one reading.
     httpcore2.default_ssl_context = functools.cache(httpcore2.default_ssl_context)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Remove the databases when every test process has ended."""
+    if not hasattr(config, "workerinput"):
+        memory_folder.remove(config._tmp_path_factory.getbasetemp() / "postgres")  # type: ignore[attr-defined]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -77,7 +85,10 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(postmaster.SETTINGS, "fsync", "off")
         patch.setitem(postmaster.SETTINGS, "full_page_writes", "off")
-        server = EmbeddedServer.open(shared / "postgres")
+        folder = memory_folder.shared_folder(shared / "postgres")
+        if folder.is_symlink():  # in memory, where the log takes room; on a disk a short one is slower
+            patch.setitem(postmaster.SETTINGS, "max_wal_size", "192MB")
+        server = EmbeddedServer.open(folder)
     with server, ThreadPoolExecutor(1) as beside:  # beside: a browser of this thread may have a loop here already
         beside.submit(asyncio.run, _make_model(server.url)).result()
         yield server.url

@@ -3,9 +3,9 @@
 import ast
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 
-ROOT = Path(__file__).parent.parent / "pincite"
+from tests.sources import MODULES, PACKAGE, parsed, text_of, walked
+
 RUNNERS = {"step": 0, "finish": 0, "attempt": 1}
 """Methods of `Run` that run a stage, and the position of the stage among their arguments."""
 
@@ -17,9 +17,9 @@ def names_in(node: ast.AST) -> set[str]:
     return {node.id} if isinstance(node, ast.Name) else set()
 
 
-def run_by(tree: ast.AST) -> Iterator[str]:
-    """Return the names of the stages that a syntax tree runs."""
-    for node in ast.walk(tree):
+def run_by(text: str) -> Iterator[str]:
+    """Return the names of the stages that the text of a module runs."""
+    for node in walked(text):
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in RUNNERS):
             continue
         place = RUNNERS[node.func.attr]
@@ -30,11 +30,17 @@ def run_by(tree: ast.AST) -> Iterator[str]:
 @cache
 def stages() -> dict[str, str]:
     """Return every stage by name, with the module that defines it."""
-    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(ROOT.rglob("*.py"))}
-    run = {name for tree in trees.values() for name in run_by(tree)}
+    texts = {path: text_of(path) for path in MODULES}
+    run = {
+        name
+        for text in texts.values()
+        if ".step(" in text or ".finish(" in text or ".attempt(" in text
+        for name in run_by(text)
+    }
     return {
-        node.name: path.relative_to(ROOT).as_posix()
-        for path, tree in trees.items()
-        for node in tree.body
+        node.name: path.relative_to(PACKAGE).as_posix()
+        for path, text in texts.items()
+        if any(f"async def {name}(" in text for name in run)
+        for node in parsed(text).body
         if isinstance(node, ast.AsyncFunctionDef) and node.name in run
     }

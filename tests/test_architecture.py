@@ -1,7 +1,6 @@
 """The architecture, as assertions. When one fails, change the code; when the code is right, change ARCHITECTURE.md too."""
 
 import ast
-import gc
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -10,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.sources import MODULES, forget, parsed, text_of, walked
+from tests.sources import PACKAGE as ROOT
 from tests.stages import run_by, stages
 
-ROOT = Path(__file__).parent.parent / "pincite"
-MODULES = sorted(ROOT.rglob("*.py"))
 TESTS = Path(__file__).parent
 
 LAYERS = [
@@ -155,30 +154,34 @@ PLANTED: dict[Path, str] = {}
 """What a file is taken to hold instead, in the test of the rules themselves."""
 
 
-@cache
-def text_of(path: Path) -> str:
-    return path.read_text(encoding="utf-8")
+@pytest.fixture(scope="module", autouse=True)
+def clear_away() -> Iterator[None]:
+    yield
+    forget()
 
 
-@cache
+def source_of(path: Path) -> str:
+    """The text of a file, or what was planted in its place."""
+    return PLANTED.get(path) or text_of(path)
+
+
 def tree_of(path: Path) -> ast.Module:
-    gc.disable()  # what is cleared away meanwhile may parse something itself, which Python 3.11 cannot bear
-    try:
-        return ast.parse(PLANTED.get(path, text_of(path)))
-    finally:
-        gc.enable()
+    return parsed(source_of(path))
 
 
-@cache
 def nodes_of(path: Path) -> tuple[ast.AST, ...]:
-    return tuple(ast.walk(tree_of(path)))
+    return walked(source_of(path))
 
 
-@cache
 def imports_of(path: Path) -> frozenset[str]:
     """Every module a file imports, in full."""
+    return imports_in(source_of(path))
+
+
+@cache
+def imports_in(text: str) -> frozenset[str]:
     found: set[str] = set()
-    for node in nodes_of(path):
+    for node in walked(text):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -242,13 +245,15 @@ def takes_run(node: ast.AST) -> bool:
     return any(one.annotation and "Run" in ast.unparse(one.annotation).split(".") for one in arguments)
 
 
+@cache
 def defined_with_run() -> dict[str, str]:
     """Every async function that takes a `Run`, as `module.name`, with its file: these do a stage's work."""
     return {
         f"pincite.{name_of(path)[:-3].replace('/', '.')}.{node.name}": name_of(path)
         for path in MODULES
-        for node in tree_of(path).body
-        if takes_run(node) and name_of(path) not in SHARED_CALLS
+        if name_of(path) not in SHARED_CALLS
+        for node in parsed(text_of(path)).body
+        if takes_run(node)
     }
 
 
@@ -256,7 +261,7 @@ def stage_faults(path: Path) -> Iterator[str]:
     """What a module that is no composer does with stages."""
     if name_of(path) in COMPOSERS or room_of(path) == "engine" or name_of(path) == "core/run.py":
         return
-    yield from (f"runs the stage {name}" for name in run_by(tree_of(path)))
+    yield from (f"runs the stage {name}" for name in run_by(source_of(path)))
     work = defined_with_run()
     yield from (f"imports {name}" for name in imports_of(path) if name in work)
 
@@ -270,7 +275,7 @@ def test_stages_never_call_stages() -> None:
 
 def test_every_stage_is_seen() -> None:
     """Nothing is handed to a runner that the list of stages does not know: a variable would hide a stage."""
-    handed = {name for path in MODULES if name_of(path) in COMPOSERS for name in run_by(tree_of(path))}
+    handed = {name for path in MODULES if name_of(path) in COMPOSERS for name in run_by(source_of(path))}
     assert handed - set(stages()) == {"call"}, "name the stage where it is run"
     assert {"step_back", "hyde", "query_variations"} <= {
         node.name for path in MODULES if name_of(path) == "query/retrieve/query_expansion.py" for node in tree_of(path).body
@@ -361,18 +366,10 @@ def test_the_listing_can_be_taken_in() -> None:
         ("cli/keys.py", "pincite.services.database.close()", "line 1: reaches into .services"),
     ],
 )  # fmt: skip
-def test_planted_violations_are_found(place: str, code: str, fault: str) -> None:
-    planted = ROOT / place
+def test_planted_violations_are_found(place: str, code: str, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     rules: list[Callable[[Path], Iterable[str]]] = [stage_faults, value_faults, interface_faults]
-    tree_of.cache_clear(), nodes_of.cache_clear(), imports_of.cache_clear()
-    original = text_of(planted)
-    try:
-        PLANTED[planted] = code
-        assert fault in {one for rule in rules for one in rule(planted)}
-    finally:
-        del PLANTED[planted]
-        tree_of.cache_clear(), nodes_of.cache_clear(), imports_of.cache_clear()
-        assert text_of(planted) == original
+    monkeypatch.setitem(PLANTED, ROOT / place, code)
+    assert fault in {one for rule in rules for one in rule(ROOT / place)}
 
 
 def test_a_planted_import_against_the_layers_is_found() -> None:

@@ -1,6 +1,5 @@
 """Users with whom a document is shared, and ways to revoke their access."""
 
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -9,6 +8,7 @@ import httpx2
 
 from pincite.api.paths import API
 from tests.api.live_server import LiveServer, completed, events, upload
+from tests.steady_clock import now
 
 PASSWORD = "a password long enough"
 TEXT = "# Leave\n\nFive vacation days carry over to the next year.\n"
@@ -54,8 +54,8 @@ def cut(lines: Iterator[str], take_away: Callable[[], object]) -> tuple[str, flo
         if heard[-2:-1] == ["event: token"]:
             break
     take_away()
-    taken = time.monotonic()
+    taken = now()
     heard.extend(lines)
     [*_, (name, problem)] = events(heard)
     assert name == "error"
-    return str(problem["code"]), time.monotonic() - taken
+    return str(problem["code"]), now() - taken

@@ -9,6 +9,7 @@ from pincite.core.protocols import LLM
 from pincite.core.query.prompt import Prompt, StreamPart
 from tests.api.live_server import LiveServer
 from tests.builders import answering
+from tests.steady_clock import now
 
 
 class Talker:
@@ -23,17 +24,17 @@ class Talker:
         self.stopped: float | None = None
 
     async def write(self, prompt: Prompt) -> AsyncIterator[StreamPart]:
-        self.began = time.monotonic()
+        self.began = now()
         try:
             while True:
                 await asyncio.sleep(self._pause_s)
                 yield StreamPart("word ")
         finally:
-            self.stopped = time.monotonic()
+            self.stopped = now()
 
     def wait(self, attribute: str) -> float:
         """The moment it began or was stopped, once that has happened."""
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
             if (moment := getattr(self, attribute)) is not None:
                 return float(moment)

@@ -11,7 +11,10 @@ from pincite.api import app
 from pincite.api.app import ROUTERS, make_app
 from pincite.api.dependencies import required_permission
 from pincite.api.middleware.authenticate import is_public
+from pincite.api.routes import evaluations
 from pincite.core.accounts.access import Role
+from pincite.core.evaluations import Evaluation
+from pincite.engine.app import AsyncPincite
 from tests.api.live_server import LiveServer, assert_problem
 
 ROUTES = [route for router in ROUTERS for route in router.routes if isinstance(route, APIRoute)]
@@ -124,6 +127,17 @@ def test_hostile_addresses_are_refused_plainly(client: httpx2.Client, value: str
             assert "x-evil" not in response.headers
 
 
+@pytest.fixture
+def no_evaluation(monkeypatch: pytest.MonkeyPatch) -> None:
+    """End evaluations as soon as they begin: every second of these requests would ask a set of questions."""
+
+    async def end(pincite: AsyncPincite, run: Evaluation, *_: object) -> None:
+        await pincite.questions.evaluations.fail(await pincite.scope(), run.id, "not run")
+
+    monkeypatch.setattr(evaluations, "_run", end)
+
+
+@pytest.mark.usefixtures("no_evaluation")
 @pytest.mark.parametrize("body", BODIES, ids=range(len(BODIES)))
 def test_hostile_bodies_are_refused_plainly(client: httpx2.Client, body: bytes) -> None:
     headers = {"Content-Type": "application/json"}

@@ -1,7 +1,6 @@
 """The modes agent, general and vision over HTTP."""
 
 import base64
-import time
 from typing import Any
 
 import httpx2
@@ -12,6 +11,7 @@ from tests.api.live_server import LiveServer, assert_problem, events
 from tests.api.models import Talker, speaking
 from tests.builders import Calling
 from tests.picture_maker import draw, saved
+from tests.steady_clock import now
 
 TEXT = "# Leave\n\nFive vacation days carry over to the next year. They lapse at the end of March.\n"
 ASKED = "How many vacation days carry over?"
@@ -77,7 +77,7 @@ def test_a_client_that_leaves_in_the_middle_of_a_step_stops_the_model_within_a_s
                 if line == "event: step":
                     break
             talker.wait("began")
-        left = time.monotonic()
+        left = now()
         assert talker.wait("stopped") - left < 1
 
 

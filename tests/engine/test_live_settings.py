@@ -3,7 +3,6 @@
 import asyncio
 import os
 import signal
-import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from pincite.errors import Invalid, NotAllowed, SettingsError, StoreDown
 from pincite.providers.scripted import Options, ScriptedEmbedder, ScriptedLLM
 from pincite.query import pipeline
 from tests.builders import answering
+from tests.steady_clock import now
 
 CATS = "# Cats\n\nCats purr when they are content. They sleep for sixteen hours a day.\n"
 Open = Callable[..., Any]
@@ -28,11 +28,11 @@ Open = Callable[..., Any]
 
 async def becomes(pincite: AsyncPincite, key: str, value: Any, within_s: float = 20) -> float:
     """Wait until a setting has a value; return the seconds it took."""
-    started = time.monotonic()
+    started = now()
     while pincite.services.live_settings.line(key).value != value:
-        assert time.monotonic() - started < within_s, f"{key} is still {pincite.services.live_settings.line(key).value}"
+        assert now() - started < within_s, f"{key} is still {pincite.services.live_settings.line(key).value}"
         await asyncio.sleep(0.01)
-    return time.monotonic() - started
+    return now() - started
 
 
 def wrote(path: Path, text: str = CATS) -> Path:

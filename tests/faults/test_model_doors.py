@@ -5,7 +5,6 @@ import os
 import signal
 import socket
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from websockets.sync.client import connect
 
 from pincite.stub import Call, StubLLM
 from tests.cli.terminal import COMMAND
+from tests.steady_clock import now
 
 pytestmark = pytest.mark.slow
 
@@ -169,7 +169,7 @@ def left_after(stub: StubLLM, since: float) -> float:
     [call] = [call for call in stub.calls if call.path.endswith("/completions")]
     assert call.left
     assert call.ended is not None
-    return call.ended - since
+    return now() - since
 
 
 @pytest.mark.parametrize(("fault", "tokens"), [("silent", 0), ("hang", 0), ("hang:2", 2)])
@@ -190,7 +190,7 @@ def test_a_client_that_leaves_ends_the_call_upstream(
     plug.sendall(f"POST {request.url.path} HTTP/1.1\r\n{head}\r\n".encode() + request.content)
     assert stub.wait_for(under_way, 30)
     plug.close()
-    assert left_after(stub, time.monotonic()) < IN_TIME_S
+    assert left_after(stub, now()) < IN_TIME_S
 
 
 def test_a_client_that_leaves_while_tokens_come_ends_the_call_upstream(service: Service) -> None:
@@ -200,7 +200,7 @@ def test_a_client_that_leaves_while_tokens_come_ends_the_call_upstream(service: 
         for line in response.iter_lines():
             if line == "event: token":
                 break
-    assert left_after(service.stub, time.monotonic()) < IN_TIME_S
+    assert left_after(service.stub, now()) < IN_TIME_S
 
 
 def test_a_disconnected_client_frees_its_slot(service: Service) -> None:
@@ -228,7 +228,7 @@ def test_a_stream_that_is_cancelled_ends_the_call_upstream(service: Service) -> 
         assert next(line for line in lines if line.startswith("event: ")) == "event: start"
         stream_id = json.loads(next(line for line in lines if line.startswith("data: "))[6:])["stream_id"]
         assert next(line for line in lines if line == "event: token")
-        since = time.monotonic()
+        since = now()
         service.client.delete(f"chat/streams/{stream_id}").raise_for_status()
     assert left_after(service.stub, since) < IN_TIME_S
 
@@ -241,5 +241,5 @@ def test_a_socket_that_is_closed_ends_the_call_upstream(service: Service) -> Non
         plug.send(json.dumps({"message": QUESTION, "max_tokens": 2000}))
         while json.loads(plug.recv(timeout=30))["event"] != "token":
             pass
-        since = time.monotonic()
+        since = now()
     assert left_after(service.stub, since) < IN_TIME_S

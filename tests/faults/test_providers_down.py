@@ -1,7 +1,6 @@
 """A model that is unavailable: the fallback or the extractive answerer takes over, and the answer reports it."""
 
 import asyncio
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ import pytest
 
 from pincite.core.query.answer import Answer
 from tests.model_server import ModelServer, Reply, as_json, model_server
+from tests.steady_clock import now
 
 CATS = "# Cats\n\nCats purr when they are content. They sleep for sixteen hours a day.\n"
 NOWHERE = "http://127.0.0.1:9/v1"
@@ -102,11 +102,11 @@ def test_a_cancelled_question_closes_the_connection_to_the_model(
         async with open_pincite(llm__base_url=f"{server.url}/v1", llm__model="m", llm__window=8000) as pincite:
             await pincite.add(tmp_path / "cats.md")
             asking = asyncio.create_task(pincite.ask("Why do cats purr?"))
-            assert await asyncio.to_thread(server.asked.wait, 20)
-            stopped = time.monotonic()
+            assert await asyncio.to_thread(server.asked.wait, 60)
+            stopped = now()
             asking.cancel()
-            assert await asyncio.to_thread(server.left_early.wait, 3)
-            took = time.monotonic() - stopped
+            assert await asyncio.to_thread(server.left_early.wait, 30)
+            took = now() - stopped
             await asyncio.gather(asking, return_exceptions=True)
             return took
 

@@ -173,13 +173,15 @@ async def wrongs(pincite: AsyncPincite, told: Told) -> list[str]:
     found += [f"in a suggestion: {what}" for asked in answer.suggested_questions for what in led_to(asked)]
     if told.streamed != answer.text and not answer.warnings:
         found.append("the streamed text differs without a warning")
+    texts: dict[str, str] = {}
     for citation in answer.citations:
         if not citation.matched:
             found += ["an unmatched citation with a source"] * (citation.source is not None or bool(citation.quote))
             continue
         assert citation.source is not None
         source = answer.sources[citation.source - 1]
-        text = await text_of(pincite, source.document_id)
+        text = texts.get(source.document_id) or await text_of(pincite, source.document_id)
+        texts[source.document_id] = text
         if text[citation.quote_start_char : citation.quote_end_char] != citation.quote:
             found.append(f"a quote that is not in the source: {citation.quote}")
         claim = answer.text[max(0, citation.start - len(CERTAIN) - 1) : citation.start].strip()

@@ -110,6 +110,7 @@ def test_the_server_survives_several_hostile_files_at_once(client: httpx2.Client
     assert client.get(f"{API}/health/ready").status_code == 200
 
 
+@pytest.mark.timeout(300)
 def test_the_command_line_adds_readable_files_and_reports_the_rest(trap: Trap, tmp_path: Path) -> None:
     files, data = tmp_path / "files", tmp_path / "data"
     files.mkdir()
@@ -135,7 +136,7 @@ def test_the_command_line_adds_readable_files_and_reports_the_rest(trap: Trap, t
         "--data",
         str(data),
     ]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=110, check=False)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=280, check=False)
     assert done.returncode == 1, done.stderr
     result = json.loads(done.stdout)
     ends = {one["document"]["name"]: _end(one["document"]) for one in result["added"]}

@@ -52,7 +52,7 @@ def test_entities_and_documents_elsewhere_are_only_text():
 
 
 def test_large_sitemaps_are_read_fast():
-    started = time.monotonic()
+    started = time.thread_time()
     read_sitemap(HEAD + b"<loc>" * 1_000_000, 10_000_000)
     read_sitemap(HEAD + b"<loc>" + b" " * 1_000_000, 10_000_000)
-    assert time.monotonic() - started < 3
+    assert time.thread_time() - started < 3

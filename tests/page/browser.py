@@ -20,7 +20,9 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 PASSWORD = "a password long enough"
 WIDE, NARROW = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 AXE = Path(axe_playwright_python.__file__).parent / "axe.min.js"
-PATIENCE_MS = 30_000
+COLOURS = ("color-contrast", "link-in-text-block")
+"""The rules of axe that look at colours: a theme changes nothing else."""
+PATIENCE_MS = 60_000
 """How long a test waits for what must come, on a machine with much else to do."""
 expect.set_options(timeout=PATIENCE_MS)
 WATCH = """
@@ -115,10 +117,11 @@ def _inside(address: str, url: str) -> bool:
     return address.startswith((url, "data:", "blob:"))
 
 
-def unreadable(page: Page) -> list[str]:
-    """What axe finds wrong with a page as it is now, each with the first element that has it."""
+def unreadable(page: Page, *rules: str) -> list[str]:
+    """What axe finds wrong with a page as it is now, each with the first element that has it; by all rules or these."""
     page.evaluate(STILL)
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE.read_text(encoding="utf-8"))
-    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    options: dict[str, Any] = {"resultTypes": ["violations"]} | ({"runOnly": list(rules)} if rules else {})
+    found = page.evaluate("(options) => axe.run(document, options)", options)
     return [f"{one['id']}: {one['help']}: {one['nodes'][0]['html'][:200]}" for one in found["violations"]]

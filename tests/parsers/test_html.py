@@ -358,10 +358,10 @@ def test_a_page_without_text_is_told(page: bytes):
     "tag", ["div", "b", "p", "table", "ul><li", "blockquote", "span", "a href=x", "table><tr><td", "font"]
 )
 def test_deep_nesting_takes_bounded_time(tag: str):
-    started = time.monotonic()
+    started = time.thread_time()
     told = or_refused(f"<{tag}>" * 30_000 + "deep words")
     assert told in ("deep words", "limit")
-    assert time.monotonic() - started < 10
+    assert time.thread_time() - started < 10
 
 
 @pytest.mark.slow
@@ -382,9 +382,9 @@ def test_deep_nesting_takes_bounded_time(tag: str):
     ids=["spans", "paragraphs", "lists", "breaks", "links", "one line", "backticks", "articles", "menus", "titles"],
 )
 def test_large_pages_take_bounded_time(body: str):
-    started = time.monotonic()
+    started = time.thread_time()
     assert or_refused(f"<main>{body}</main>")
-    assert time.monotonic() - started < 10
+    assert time.thread_time() - started < 10
 
 
 @settings(max_examples=60, deadline=None)

@@ -304,7 +304,7 @@ def nested(levels: int) -> bytes:
     ids=["nested", "comments", "words", "headers", "parts", "parameters", "flowed", "quoting"],
 )
 def test_hostile_mails_take_limited_time(data: bytes):
-    started = time.monotonic()
+    started = time.thread_time()
     with suppress(Unreadable):
         assert PARSER.parse(data).text
-    assert time.monotonic() - started < 10
+    assert time.thread_time() - started < 10

@@ -29,7 +29,7 @@ def stub(running: StubLLM) -> StubLLM:
 
 @pytest.fixture
 def client(stub: StubLLM) -> Iterator[httpx2.Client]:
-    with httpx2.Client(base_url=stub.url, timeout=5) as client:
+    with httpx2.Client(base_url=stub.url, timeout=30) as client:
         yield client
 
 

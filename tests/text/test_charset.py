@@ -112,9 +112,9 @@ def test_any_bytes_are_a_text_or_refused(data: bytes):
     ids=["all", "one at the end", "no Western letters", "now and then"],
 )
 def test_ten_megabytes_of_anything_take_no_time(data: bytes):
-    started = time.monotonic()
+    started = time.thread_time()
     assert decode(data)
-    assert time.monotonic() - started < 5
+    assert time.thread_time() - started < 5
 
 
 @pytest.mark.parametrize("broken", [b"Gr\xf6\xdfe", "Größe".encode()[:-2]])

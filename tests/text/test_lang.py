@@ -5,20 +5,26 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from importlib import resources
 from pathlib import Path
 
 import pytest
 
 from pincite.text import lang
+from tests.sources import MODULES, PACKAGE, forget, text_of, walked
 
-PACKAGE = Path(lang.__file__).parents[2]
-MODULES = sorted(PACKAGE.rglob("*.py"))
 READERS = {
     "words", "sequence", "recognised_words", "all_words", "mapping", "recognised_mapping", "message", "patterns",
     "alternatives", "regex", "own_regex",
 }  # fmt: skip
 KEY = re.compile(r"[a-z_]+\.[a-z_]+")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def clear_away() -> Iterator[None]:
+    yield
+    forget()
 
 
 def values(language: str) -> dict[str, lang.Value]:
@@ -36,12 +42,13 @@ def test_all_patterns_compile_and_all_references_resolve(language: str) -> None:
             lang.own_regex(key, language)
 
 
+@cache
 def used_literals() -> set[str]:
     """Every string literal of the package, also the parts of formatted ones."""
     return {
         node.value
         for path in MODULES
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in walked(text_of(path))
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
 
@@ -62,7 +69,7 @@ def test_every_key_that_is_read_is_in_a_file() -> None:
     read = {
         argument.value
         for path in MODULES
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in walked(text_of(path))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in READERS
         for argument in node.args[:1]
         if isinstance(argument, ast.Constant) and argument.value in asked
@@ -131,9 +138,8 @@ WITH_WORDS = {
 
 def word_lists(path: Path) -> Iterator[str]:
     """The string literals of a module with three German words, without docstrings."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
+    docstrings = {id(node.value) for node in walked(text_of(path)) if isinstance(node, ast.Expr)}
+    for node in walked(text_of(path)):
         if not isinstance(node, ast.Constant) or not isinstance(node.value, str) or id(node) in docstrings:
             continue
         if len(TELL_TALE & set(re.findall(r"[a-zäöüß]+", node.value.lower()))) >= 3:

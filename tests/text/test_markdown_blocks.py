@@ -35,9 +35,9 @@ def test_headings_have_level_and_plain_title():
 
 
 def test_an_endless_heading_takes_bounded_time():
-    started = time.monotonic()
+    started = time.thread_time()
     assert blocks("# " + "[" * 20_000, "markdown")[0].kind == "heading"
-    assert time.monotonic() - started < 2
+    assert time.thread_time() - started < 2
 
 
 @pytest.mark.parametrize(

@@ -39,9 +39,9 @@ def test_normalise_keeps_the_number_of_lines_and_is_done_after_one_go(text: str)
 
 
 def test_normalise_is_linear_in_a_long_run_of_blanks():
-    started = time.monotonic()
+    started = time.thread_time()
     assert len(normalise(" " * 3_000_000 + "x")) == 3_000_001
-    assert time.monotonic() - started < 2
+    assert time.thread_time() - started < 2
 
 
 # Folding and fingerprints
@@ -194,9 +194,9 @@ def test_every_letter_is_in_a_sentence(text: str):
     "text", ["." * 1_000_000 + "x", "A. " * 30_000, "word " * 300_000, "`a" * 300_000, "\"'" * 300_000, "- " * 300_000]
 )
 def test_sentences_take_bounded_time_on_hostile_text(text: str):
-    started = time.monotonic()
+    started = time.thread_time()
     sentences(text)
-    assert time.monotonic() - started < 5
+    assert time.thread_time() - started < 5
 
 
 @pytest.mark.parametrize("line", ["Oats .................... 140 kg, good until 11/2024", "Tea . . . . . . 3 boxes"])

@@ -3,7 +3,6 @@
 import contextlib
 import http.client
 import socket
-import time
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
@@ -13,6 +12,7 @@ import pytest
 from pincite.api.middleware.request_limits import HostCheck, _host_name
 from pincite.errors import BadRequest
 from tests.api.live_server import LiveServer, assert_problem, upload
+from tests.steady_clock import now
 
 
 @pytest.mark.parametrize("host", ["localhost", "LOCALHOST:1234", "127.0.0.1:8377", "[::1]:80", "[::1]", "localhost."])
@@ -57,7 +57,7 @@ def test_a_nul_in_the_address_is_refused(client: httpx2.Client) -> None:
 
 def announce(live_server: LiveServer, path: str, length: int) -> tuple[int, bytes]:
     """The answer to a body that is announced and never sent."""
-    connection = http.client.HTTPConnection(urlsplit(live_server.url).netloc, timeout=5)
+    connection = http.client.HTTPConnection(urlsplit(live_server.url).netloc, timeout=30)
     connection.putrequest("POST", path)
     connection.putheader("Authorization", f"Bearer {live_server.keys['editor']}")
     connection.putheader("Content-Type", "multipart/form-data; boundary=x")
@@ -70,11 +70,11 @@ def announce(live_server: LiveServer, path: str, length: int) -> tuple[int, byte
 
 
 def test_a_body_with_a_large_content_length_is_refused_unread(live_server: LiveServer) -> None:
-    started = time.monotonic()
+    started = now()
     assert announce(live_server, "/api/v1/documents/upload", 64 * 1024 * 1024 + 1)[0] == 413
     assert announce(live_server, "/api/v1/documents/upload", 10**15)[0] == 413
     assert announce(live_server, "/api/v1/query", 1024 * 1024 + 1)[0] == 413
-    assert time.monotonic() - started < 3
+    assert now() - started < 3
 
 
 def test_a_body_that_turns_out_too_large_is_refused(client: httpx2.Client) -> None:

@@ -16,6 +16,7 @@ from pincite.core.query.question import Exchange, Question, Sampling
 from pincite.providers.scripted import Options, ScriptedLLM
 from tests.api.live_server import LiveServer, assert_problem, events
 from tests.api.models import Talker, speaking
+from tests.steady_clock import now
 
 TEXT = "# Leave\n\nFive vacation days carry over to the next year. They lapse at the end of March.\n"
 ASKED = "How many vacation days carry over?"
@@ -159,9 +160,9 @@ def test_any_earlier_messages_are_accepted_quickly(client: httpx2.Client, shelf:
     ):
         for asked in ("What did he do?", "And the canteen?", "And in summer?"):
             said = [*before, ("user", asked)]
-            started = time.monotonic()
+            started = now()
             chat(client, folder=shelf, messages=[{"role": role, "content": text} for role, text in said])
-            assert time.monotonic() - started < 3
+            assert now() - started < 3
 
 
 def test_a_session_of_another_user_is_not_found(live_server: LiveServer, client: httpx2.Client, shelf: str) -> None:

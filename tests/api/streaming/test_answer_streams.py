@@ -1,7 +1,6 @@
 """Streams of answers: listeners, resuming, abandonment."""
 
 import asyncio
-import time
 from collections.abc import Callable, Coroutine
 from types import SimpleNamespace
 from typing import Any
@@ -18,6 +17,7 @@ from pincite.providers.scripted import Options, ScriptedLLM
 from tests.api.live_server import LiveServer, assert_problem, events
 from tests.api.models import Talker, speaking
 from tests.builders import plan
+from tests.steady_clock import now
 
 TEXT = "# Leave\n\nFive vacation days carry over to the next year.\n"
 ASKED = {"query": "How many vacation days carry over?", "stream": True, "resumable": True}
@@ -293,7 +293,7 @@ def test_cancelling_stops_the_model_within_a_second(live_server: LiveServer, cli
     with speaking(live_server, talker):
         stream_id, _ = begin(client, {**ASKED, "folder": shelf}, "token")
         assert talker.stopped is None
-        asked = time.monotonic()
+        asked = now()
         assert client.delete(f"/api/v1/chat/streams/{stream_id}").json() == {"id": stream_id, "cancelled": True}
         assert talker.wait("stopped") - asked < 1
     assert_problem(client.get(f"/api/v1/chat/streams/{stream_id}"), 404, "not_found")

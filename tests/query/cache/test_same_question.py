@@ -126,6 +126,6 @@ def test_same_questions_have_the_same_signs(one: str, other: str) -> None:
     "piece", ["-", "+.", "(", "a, ", "please ", "hi, ", "!", "1,", ".5", " ' ", "n't", "thanks!", "in which "]
 )
 def test_a_long_question_is_read_in_time_that_grows_with_its_length(piece: str) -> None:
-    started = time.perf_counter()
+    started = time.thread_time()
     normalise_question("x" + piece * (20_000 // len(piece)) + "x")
-    assert time.perf_counter() - started < 5  # what grows with the square takes minutes
+    assert time.thread_time() - started < 5  # what grows with the square takes minutes

@@ -130,7 +130,7 @@ def test_a_host_is_what_the_address_leads_to(address: str, host: str) -> None:
     ],
 )
 def test_hostile_text_takes_no_time(text: str) -> None:
-    started = time.monotonic()
+    started = time.thread_time()
     shown(text)
     LinkPolicy().clean(text)
-    assert time.monotonic() - started < 2
+    assert time.thread_time() - started < 2

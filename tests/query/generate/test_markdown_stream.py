@@ -43,11 +43,11 @@ def test_it_waits_for_what_has_not_ended_yet(text: str) -> None:
     ],
 )
 def test_hostile_text_takes_no_time(text: str) -> None:
-    started = time.monotonic()
+    started = time.thread_time()
     for final in (False, True):
         next_stretch(text, 40, final, fresh=True)
     sanitize(text)
-    assert time.monotonic() - started < 1
+    assert time.thread_time() - started < 1
 
 
 @pytest.mark.parametrize(

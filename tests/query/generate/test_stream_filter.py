@@ -263,6 +263,6 @@ def test_other_openings_stay(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["based on the " + "provided " * 9000, "here is the " + "a " * 9000, "sure! " * 9000])
 def test_hostile_text_takes_no_time(text: str) -> None:
-    started = time.monotonic()
+    started = time.thread_time()
     strip_preamble(text)
-    assert time.monotonic() - started < 1
+    assert time.thread_time() - started < 1

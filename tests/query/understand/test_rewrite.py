@@ -155,9 +155,9 @@ def test_a_long_conversation_is_truncated(make_run: Callable[..., Run]) -> None:
     run = make_run()
     run.kit = replace(run.kit, llm=run.kit.extractive)
     long = (Exchange("Who? " * 20_000, "Who? " * 20_000, "x" * 10_000 + " Ada Byron"), Exchange("", "", "A-" * 50_000))
-    started = time.monotonic()
+    started = time.process_time()
     result = rewritten(run, "What did he do?", long)
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5
     assert "Byron" not in (result.standalone or "")
     assert [turn.answer for turn in result.conversation] == [turn.answer for turn in long]  # nothing was cut off
 
