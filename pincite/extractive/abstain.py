@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import exp
 
 from pincite.extractive.question import QuestionTerm, QuestionTerms
@@ -63,6 +64,16 @@ def answer_features(question: QuestionTerms, found: Sequence[ScoredSentence]) ->
         "german": float(question.language in lang.flagged("compounds")),
         "fit": found[0].score,
     }
+
+
+def without_missing(question: QuestionTerms, found: Sequence[ScoredSentence], asked: str) -> QuestionTerms:
+    """A follow-up's question without the earlier words that no passage has: these are no reason to refuse."""
+    own = set(words(asked))
+    if not own:
+        return question
+    held = frozenset[str]().union(*(scored.sentence.passage_terms | scored.sentence.heading_terms for scored in found))
+    kept = tuple(term for term in question.terms if term.text in own or term.similarity(held) >= MIN_SIMILARITY)
+    return replace(question, terms=kept) if kept else question
 
 
 def names_in(question: str, language: str) -> frozenset[str]:
