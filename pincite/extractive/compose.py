@@ -55,7 +55,7 @@ def _sentences(question: QuestionTerms, found: Sequence[ScoredSentence], sources
     parts = list[AnswerPart]()
     for passage in passages(select_sentences(found), sources):
         opening = f"{first} " if first and not parts else ""
-        gap = parts[-1].gap if parts else " "
+        gap = "\n" if passage.sentences[0].is_log_line else parts[-1].gap if parts else " "
         parts.append(AnswerPart(f"{opening}{_words_of(passage)}", passage.source, passage.start, passage.end, gap))
         text = sources[passage.source - 1].chunk.text
         if text[: passage.end].endswith(":"):
