@@ -3,7 +3,7 @@
     ./run bench calibrate --data DIR [--set abstention] [--work DIR] [--every 4]
 
 Needs a set whose questions name their `document`. Every hit of a search is one observation: its cosine, the share of
-the question's words it contains, and whether it is from that document. Half of the questions, with translations of one
+the question's words it contains, and whether it is from that document or its translation. Half of the questions, with translations of one
 question kept together, fit the logistic regressions; the other half is for testing. The coefficients in use were fitted
 on every fourth question, which is the default here.
 """
@@ -42,10 +42,10 @@ async def observe(pincite: AsyncPincite, questions: list[dict[str, Any]]) -> Obs
     seen = []
     for question in questions:
         held_out = zlib.crc32(question["_id"].split(":")[1].encode()) % 2
-        for hit in (await pincite.search(question["text"])).hits:
+        for hit in (await pincite.questions.search(question["text"])).hits:
             chunk = hit.chunk
             covered = relevance.coverage(question["text"], relevance.chunk_terms(chunk), chunk.language)
-            right = f"{chunk.folder}:{chunk.document_name.removesuffix('.txt')}" == question["document"]
+            right = chunk.document_name.removesuffix(".txt") == question["document"].split(":")[1]
             seen.append((hit.similarity, covered, right, held_out))
     cosine, coverage, right, held_out = np.array(seen, dtype=float).T
     return Observations(cosine, coverage, right.astype(bool), held_out.astype(bool))

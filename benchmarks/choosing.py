@@ -1,18 +1,19 @@
 """Fit the weights that choose sentences and refuse questions, and plot the cost of refusing.
 
-    ./run bench choosing --data DIR [--set abstention] [--more xquad-en-de] [--plot FILE.svg] [--every 4]
+    ./run bench choosing --data DIR [--set abstention] [--more xquad-en-de] [--plot FILE.svg] [--every 4] [--across]
 
 Each question runs through the whole pipeline up to the answerer, whose features are recorded. On every other article
 two models are fitted: which sentence contains the gold answer (a choice among all sentences of a question), and whether
 there is one at all (a logistic regression). The other articles are for testing. `--more` names a set whose library has
 the paragraphs of all questions: questions of the tuning articles without a paragraph in `--set` are asked there, which
-doubles the training data for choosing sentences.
+doubles the training data for choosing sentences. With `--across` each question is also asked of the documents in the
+other language alone.
 """
 
 import argparse
 import asyncio
 import tempfile
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -26,11 +27,14 @@ from pincite import AsyncPincite
 from pincite.config.settings import Settings
 from pincite.core.query.hits import Hit
 from pincite.core.query.prompt import Prompt, StreamPart
+from pincite.core.query.question import Filters, Question
 from pincite.core.run import Kit
 from pincite.extractive import abstain
 from pincite.extractive.question import QuestionTerms, question_terms
 from pincite.extractive.score import WEIGHTS, ScoredSentence, rank_by_terms, score_sentences, term_shares
 from pincite.extractive.sentences import sentences_of
+from pincite.models.calibration import FITTED as FITTED_CALIBRATION
+from pincite.models.calibration import known_calibration, to_common_scale
 from pincite.providers.extractive import MAX_EMBEDDED_SENTENCES
 
 BY_HAND = frozenset({"reason", "defines"})
@@ -60,6 +64,7 @@ class Case:
     """A question, its sentences by meaning and by words alone, and which of the former hold the gold answer."""
 
     kind: str
+    across: bool
     held_out: bool
     asked: QuestionTerms
     found: list[ScoredSentence]
@@ -67,8 +72,17 @@ class Case:
     gold: np.ndarray
 
 
-async def take_down(pincite: AsyncPincite, questions: Sequence[dict[str, Any]], *, covered: bool = False) -> list[Case]:
-    """Ask every question up to the answerer; `covered` says that the library has the paragraphs of all of them."""
+async def take_down(
+    pincite: AsyncPincite,
+    questions: Sequence[dict[str, Any]],
+    *,
+    covered: bool = False,
+    twins: Mapping[str, dict[str, Any]] | None = None,
+) -> list[Case]:
+    """Ask every question up to the answerer; `covered` says that the library has the paragraphs of all of them.
+
+    With `twins`, the same questions in the other language by id, only the documents in that language are asked.
+    """
     make, cases = pincite.services.kit_factory.kit, []
     for question in questions:
         listener = Listener()
@@ -77,14 +91,21 @@ async def take_down(pincite: AsyncPincite, questions: Sequence[dict[str, Any]], 
             return replace(make(settings), llm=listener, extractive=listener)
 
         pincite.services.kit_factory.kit = kit  # type: ignore[method-assign]
-        await pincite.ask(question["text"])
+        twin = twins[question["_id"]] if twins else None
+        await pincite.ask(Question(question["text"], filters=Filters(folder=twin["lang"] if twin else None)))
         sources = listener.heard.sources if listener.heard else ()
-        cases.append(await _case(pincite, question, sources, "covered" if covered else question["kind"]))
+        cases.append(await _case(pincite, question, twin, sources, "covered" if covered else question["kind"]))
     pincite.services.kit_factory.kit = make  # type: ignore[method-assign]
     return cases
 
 
-async def _case(pincite: AsyncPincite, question: dict[str, Any], sources: Sequence[Hit], kind: str) -> Case:
+async def _case(
+    pincite: AsyncPincite,
+    question: dict[str, Any],
+    twin: dict[str, Any] | None,
+    sources: Sequence[Hit],
+    kind: str,
+) -> Case:
     sentences = sentences_of(sources)
     asked = question_terms(question["text"], sentences)
     sentences = rank_by_terms(asked, sentences)[:MAX_EMBEDDED_SENTENCES]
@@ -92,11 +113,12 @@ async def _case(pincite: AsyncPincite, question: dict[str, Any], sources: Sequen
     [wanted] = await embedder.embed([asked.text], as_query=True)
     texts = [embedder.windows(sentence.embedded_text)[0] for sentence in sentences]
     vectors = await embedder.embed(texts, as_query=False) if texts else []
-    cosines = [float(np.dot(wanted, vector)) for vector in vectors]
+    scale = known_calibration(embedder) or FITTED_CALIBRATION
+    cosines = [to_common_scale(scale, float(np.dot(wanted, vector))) or 0.0 for vector in vectors]
     found = score_sentences(asked, sentences, cosines)
-    gold = [kind == "covered" and _holds(question, sources[one.sentence.source - 1], one) for one in found]
+    gold = [kind == "covered" and _holds(twin or question, sources[one.sentence.source - 1], one) for one in found]
     words = score_sentences(asked, sentences, term_shares(asked, sentences))
-    return Case(kind, held_out(question), asked, found, words, np.array(gold, bool))
+    return Case(kind, twin is not None, held_out(question), asked, found, words, np.array(gold, bool))
 
 
 def _holds(question: dict[str, Any], source: Hit, one: ScoredSentence) -> bool:
@@ -104,6 +126,13 @@ def _holds(question: dict[str, Any], source: Hit, one: ScoredSentence) -> bool:
     start = question["answer_start"][0] - chunk.start_char
     same = f"{chunk.folder}:{chunk.document_name.removesuffix('.txt')}" == question["document"]
     return same and one.sentence.start <= start < one.sentence.end
+
+
+def twins_of(folder: Path) -> dict[str, dict[str, Any]]:
+    """The question in the other language, by the id of each question."""
+    by_id = {question["_id"]: question for question in questions_of(folder, 1)}
+    other = {"en": "de", "de": "en"}
+    return {key: by_id[f"{other[key[:2]]}{key[2:]}"] for key in by_id}
 
 
 def fit_choice(cases: Sequence[Case]) -> dict[str, float]:
@@ -177,6 +206,7 @@ async def main() -> None:
     parser.add_argument("--set", default="abstention")
     parser.add_argument("--more", help="a set with all paragraphs, to choose sentences for more questions")
     parser.add_argument("--plot", type=Path, help="where to draw what refusing costs")
+    parser.add_argument("--across", action="store_true", help="ask also the documents in the other language alone")
     parser.add_argument("--every", type=int, default=1, help="ask every so-manyth question only")
     arguments = parser.parse_args()
     folder, more = arguments.data / arguments.set, list[Case]()
@@ -185,6 +215,8 @@ async def main() -> None:
         async with AsyncPincite(Path(temporary)) as pincite:
             await fill(pincite, folder)
             cases = await take_down(pincite, questions)
+            if arguments.across:
+                cases += await take_down(pincite, questions, twins=twins_of(folder))
     if arguments.more:
         lost = [one for one in questions if one["kind"] != "covered" and not held_out(one)]
         with tempfile.TemporaryDirectory() as temporary:

@@ -20,7 +20,7 @@ IMAGES = ROOT / "docs" / "images"
 GALLERY = IMAGES / "README.md"
 SIZES = {"wide": WIDE, "narrow": NARROW}
 QUALITY = 82
-SETTINGS = {"embedding.provider": "minilm", "cache.enabled": False}
+SETTINGS = {"cache.enabled": False}
 
 
 def picture(site: Site, view: View, scheme: str, size: str) -> bytes:

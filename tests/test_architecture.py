@@ -81,6 +81,7 @@ TESTED_BY = {
     "api/paths.py": "api/middleware/test_authenticate.py",
     "cli/view/audit.py": "cli/test_audit.py",
     "cli/view/maintenance.py": "cli/test_maintenance.py",
+    "cli/view/models.py": "cli/test_models.py",
     "cli/view/serve.py": "cli/test_serve.py",
     "cli/view/shares.py": "cli/test_shares.py",
     "cli/view/users.py": "cli/test_users.py",
@@ -430,7 +431,7 @@ def test_the_tests_mirror_the_package() -> None:
         if name_of(path) in UNTESTED or path.name == "__init__.py":
             return
         folder, first = relative.parent.as_posix(), relative.stem.split("_")[0]
-        places = [TESTS / folder / f"test_{stem}.py" for stem in (relative.stem, first)]  # minilm_graph with minilm
+        places = [TESTS / folder / f"test_{stem}.py" for stem in (relative.stem, first)]  # minilm_files with minilm
         places += [TESTS / PARTS.get(folder, "none").format(first=first), TESTS / TESTED_BY.get(name_of(path), "none")]
         if not any(place.exists() for place in places):
             yield f"write {(TESTS / folder / f'test_{relative.stem}.py').relative_to(TESTS.parent)}"

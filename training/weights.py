@@ -2,13 +2,14 @@
 
 python training/weights.py pack MODEL.onnx OUT_DIR --part-mib 40    an ONNX file as 16-bit parts that travel well
 python training/weights.py unpack OUT_DIR MODEL.onnx                and back (32-bit)
-python training/weights.py export TEACHER.onnx STUDENT.npz OUT_DIR  student as OUT_DIR/model.onnx and model_int8.onnx
+python training/weights.py export STUDENT.npz MODEL.onnx [--fp32]   the student as the graph that pincite runs (int8)
 """
 
 from __future__ import annotations
 
 import argparse
 import glob
+import hashlib
 import os
 from pathlib import Path
 
@@ -44,27 +45,14 @@ def load(path: str) -> dict[str, np.ndarray]:
     return found
 
 
-def save(teacher: str, parameters: dict[str, np.ndarray], path: str) -> None:
-    """The teacher's graph with other weights (the vocabulary may have grown)."""
-    import onnx
-    from onnx import numpy_helper
+def export(student: str, path: str, int8: bool) -> None:
+    """The graph of a sentence encoder with these weights; it embeds one text at a time."""
+    from pincite.models.bert_graph import build
 
-    model = onnx.load(teacher)
-    anonymous = matmul_names(model)
-    for tensor in model.graph.initializer:
-        name = anonymous.get(tensor.name, tensor.name)
-        if name in parameters:
-            array = parameters[name].astype(np.float32)
-            array = np.ascontiguousarray(array.T) if tensor.name in anonymous else array
-            tensor.CopyFrom(numpy_helper.from_array(array, tensor.name))
-    onnx.save(model, path)
-
-
-def quantise(path: str, target: str) -> None:
-    """Dynamic int8, one scale a channel."""
-    from onnxruntime.quantization import QuantType, quantize_dynamic
-
-    quantize_dynamic(path, target, per_channel=True, weight_type=QuantType.QInt8)
+    tensors = {name: array.astype(np.float32) for name, array in np.load(student).items()}
+    data = build(tensors, "pincite-embed", int8=int8)
+    Path(path).write_bytes(data)
+    print(f"{path}: {len(data) / 1e6:.1f} MB, sha256 {hashlib.sha256(data).hexdigest()}")
 
 
 def pack(path: str, folder: str, part: int) -> None:
@@ -101,17 +89,14 @@ def main() -> None:
     parser.add_argument("what", choices=("pack", "unpack", "export"))
     parser.add_argument("paths", nargs="+")
     parser.add_argument("--part-mib", type=int, default=40)
+    parser.add_argument("--fp32", action="store_true", help="export: without rounding to int8")
     options = parser.parse_args()
     if options.what == "pack":
         pack(*options.paths, options.part_mib * 2**20)
     elif options.what == "unpack":
         unpack(*options.paths)
     else:
-        teacher, student, folder = options.paths
-        os.makedirs(folder, exist_ok=True)
-        full, small = (os.path.join(folder, name) for name in ("model.onnx", "model_int8.onnx"))
-        save(teacher, dict(np.load(student)), full)
-        quantise(full, small)
+        export(*options.paths, not options.fp32)
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ def _from(chosen: Llm | Fallback) -> str:
 
 
 def embeddings_from(embedder: Embedder, settings: Settings) -> str:
-    """Return `minilm, on this machine`, or the embedding model and its address."""
+    """Return `pincite_embed, on this machine`, or the embedding model and its address."""
     chosen = settings.embedding
     if embedder.local:
         return f"{chosen.provider}, on this machine"

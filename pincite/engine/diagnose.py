@@ -20,6 +20,7 @@ from pincite.engine.data_flow import answers_from, embeddings_from, host_and_por
 from pincite.errors import PinciteError
 from pincite.ingest.read.reader_pool import isolation
 from pincite.models.kit_factory import address_of, plain_embedder, provider_of, rerank_address
+from pincite.models.shipped import models_in_use, shipped_models
 from pincite.providers.ollama import running_here
 from pincite.store.operations.backup import last_backup
 from pincite.store.operations.integrity import inspect, stray_files
@@ -59,6 +60,7 @@ async def diagnose(settings: Settings, *, verify: bool = False) -> list[Finding]
         *([_database_not_checked(missing)] if missing else await _library(settings)),
         *(await _content(settings) if verify and folder.state != "broken" else ()),
         embedder,
+        *_shipped_models(settings),
         await _answerer(settings),
         *await _reranker(settings),
         *await _ollama(settings),
@@ -103,6 +105,21 @@ async def _embedder(settings: Settings) -> Finding:
     took = (time.perf_counter() - started) * 1000
     where = embeddings_from(embedder, settings)
     return Finding("embedder", "ok", f"{where}; {embedder.dimensions} dimensions, {took:.1f} ms for one question")
+
+
+def _shipped_models(settings: Settings) -> list[Finding]:
+    """Verify the files of the shipped models in use, and name their versions and licences."""
+    found = []
+    for model in (one for one in shipped_models() if one.name in models_in_use(settings)):
+        try:
+            for name in model.checksums:
+                model.file(name)
+        except PinciteError as error:
+            found.append(Finding("model", "broken", str(error)))
+        else:
+            about = f"{model.name} {model.version}, {size(model.size)}, checksums verified, licence {model.licence}"
+            found.append(Finding("model", "ok", about))
+    return found
 
 
 async def _library(settings: Settings) -> list[Finding]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pincite.core.query.hits import Hit
 from pincite.extractive.answer_span import answer_value
 from pincite.extractive.lists import NESTED, Listing, items_after, lists_in
+from pincite.extractive.paragraph import tells_earlier_state, with_paragraph
 from pincite.extractive.question import QuestionTerm, QuestionTerms
 from pincite.extractive.score import ScoredSentence
 from pincite.extractive.select import Passage, passages, probabilities, select_sentences
@@ -51,13 +52,21 @@ def compose_answer(
 
 def _sentences(question: QuestionTerms, found: Sequence[ScoredSentence], sources: Sequence[Hit]) -> list[AnswerPart]:
     """The selected passages, after the value that answers; a list follows the passage that introduces it."""
-    first = "" if question.answer.form == "yes_no" else _value(question, found, sources)
+    best = found[0].sentence
+    no_value = question.answer.form == "yes_no" or tells_earlier_state(best.text, best.language)
+    first = "" if no_value else _value(question, found, sources)
     parts = list[AnswerPart]()
     for passage in passages(select_sentences(found), sources):
+        text = sources[passage.source - 1].chunk.text
+        if any(part.source == passage.source and part.start <= passage.start < part.end for part in parts):
+            continue
+        start, end = passage.start, passage.end
+        if not parts and not first and not passage.sentences[0].is_row:
+            start, end = with_paragraph(text, (start, end), passage.sentences[0].language)
+        quoted = _words_of(passage) if (start, end) == (passage.start, passage.end) else plain(text[start:end])
         opening = f"{first} " if first and not parts else ""
         gap = "\n" if passage.sentences[0].is_log_line else parts[-1].gap if parts else " "
-        parts.append(AnswerPart(f"{opening}{_words_of(passage)}", passage.source, passage.start, passage.end, gap))
-        text = sources[passage.source - 1].chunk.text
+        parts.append(AnswerPart(f"{opening}{quoted}", passage.source, start, end, gap))
         if text[: passage.end].endswith(":"):
             parts += [_quoted(text, passage.source, item, "- ") for item in items_after(text, passage.end)[:MAX_ITEMS]]
     return parts

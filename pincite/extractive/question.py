@@ -1,13 +1,18 @@
 """The terms of a question with their weights among the sentences found, and the type of its answer."""
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from pincite.extractive.identifiers import identifiers_in
 from pincite.extractive.sentences import Sentence
 from pincite.text import lang
 from pincite.text.answer_type import AnswerType, answer_type
+from pincite.text.dictionary import dictionary, languages
 from pincite.text.terms import question_language, stem, stop_words, words
+
+_NAME = re.compile(r"(?<=[\w,;:] )[\"'„“]?([^\W\d_a-zß-öø-ÿœ][\w-]*)|\b(\w*\d\w*)")
 
 MIN_ROOT_CHARS = 4
 """Letters at the beginning that two similar words have in common."""
@@ -50,6 +55,8 @@ class QuestionTerms:
     terms: tuple[QuestionTerm, ...]
     forms: frozenset[str]
     answer: AnswerType
+    identifiers: tuple[str, ...] = ()
+    names: frozenset[str] = frozenset()
 
     @property
     def weight(self) -> float:
@@ -69,7 +76,15 @@ def question_terms(question: str, found: Sequence[Sentence]) -> QuestionTerms:
     languages = {*lang.recognised(language), *(sentence.language for sentence in found)} & set(lang.LANGUAGES)
     parts = tuple(_term(text, found, vocabulary, languages) for text in content_words(question, language))
     forms = frozenset[str]().union(*(term.forms for term in parts))
-    return QuestionTerms(question, language, parts, forms, answer_type(question))
+    return QuestionTerms(
+        question,
+        language,
+        parts,
+        forms,
+        answer_type(question),
+        identifiers_in(question, language),
+        names_in(question, language),
+    )
 
 
 def with_follow_up(question: QuestionTerms, asked: str, found: Sequence[Sentence]) -> QuestionTerms:
@@ -127,3 +142,12 @@ def _shared_prefix(one: str, other: str) -> int:
         if a != b:
             return n
     return min(len(one), len(other))
+
+
+def names_in(question: str, language: str) -> frozenset[str]:
+    """The names and numbers of a question, in lower case; where nouns have capitals, a common noun is no name."""
+    found = {word for match in _NAME.finditer(question) for word in words(match[1] or match[2])}
+    if language not in lang.flagged("nouns_capitalised") or language not in languages() or not found:
+        return frozenset(found)
+    everyday = dictionary(language).common
+    return frozenset(name for name in found if name not in everyday)

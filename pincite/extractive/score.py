@@ -33,6 +33,7 @@ WEIGHTS: Mapping[str, float] = {
     "lacks_kind": -2.04,
     "lacks_person": -1.42,
     "lacks_number": -1.96,
+    "lacks_name": -0.3,
     "reason": 3.0,
     "defines": 3.0,
 }
@@ -82,10 +83,16 @@ def score_sentences(
 _RELEVANCE_WEIGHT = 0.1
 """Weight of the relevance of a passage beside shared terms: it decides between sentences that share about as much."""
 
+_ACROSS_WEIGHT = 0.5
+"""Weight of the relevance of a passage in another language, whose words cannot be compared."""
+
 
 def rank_by_terms(question: QuestionTerms, found: Sequence[Sentence]) -> list[Sentence]:
     """The sentences by the terms that they share with the question, the best first."""
-    shares = term_shares(question, found)
+    shares = [
+        share if one.language == question.language else max(share, _ACROSS_WEIGHT * one.relevance)
+        for share, one in zip(term_shares(question, found), found, strict=True)
+    ]
     return [
         found[n] for n in sorted(range(len(found)), key=lambda n: -shares[n] - _RELEVANCE_WEIGHT * found[n].relevance)
     ]
@@ -136,7 +143,15 @@ def _other_features(question: QuestionTerms, sentence: Sentence, best: float) ->
         "reason": float(bool(reason)),
         "lacks_person": float(no_person),
         "lacks_number": float(any(not term.is_in(held) for term in question.numbers)),
+        "lacks_name": _missing_names(question, sentence),
     }
+
+
+def _missing_names(question: QuestionTerms, sentence: Sentence) -> float:
+    """The share of the question's names that neither the sentence, the one before, nor the headings have."""
+    near = sentence.terms | sentence.terms_before | sentence.heading_terms
+    names = [term for term in question.terms if term.text in question.names]
+    return sum(not term.similarity(near) for term in names) / len(names) if names else 0.0
 
 
 def _defines(question: QuestionTerms, sentence: Sentence) -> bool:

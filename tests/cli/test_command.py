@@ -43,7 +43,10 @@ def test_a_value_that_cannot_work_is_refused() -> None:
 
 def test_an_unknown_provider_names_those_there_are() -> None:
     told = call("list", "--set", "embedding.provider=magic").failed_with(2)
-    assert told == "there is no embedder called 'magic'; there are: minilm, ollama, openai_compatible, scripted"
+    assert (
+        told
+        == "there is no embedder called 'magic'; there are: minilm, ollama, openai_compatible, pincite_embed, scripted"
+    )
 
 
 def test_a_setting_applies_to_this_call_and_the_last_one_wins(library: Call) -> None:

@@ -13,6 +13,7 @@ from pincite.engine import diagnose
 from pincite.engine.diagnose import Finding
 from pincite.errors import Unavailable
 from pincite.ingest.read.reader_pool import Isolation
+from pincite.models import shipped
 
 from .terminal import Call, CommandResult
 
@@ -39,6 +40,21 @@ def test_a_healthy_library_has_no_problems(library: Call) -> None:
     assert "ms for one question" in checks["embedder"]["found"]
     assert checks["answers"]["found"] == "extractive, on this machine"
     assert "1024 MB of memory" in checks["reader"]["found"]
+
+
+def test_the_model_in_use_is_verified_and_named_with_its_licence(
+    library: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used = ("doctor", "--json", "--set", "embedding.provider=pincite_embed")
+    [model] = [check for check in library(*used).json["checks"] if check["name"] == "model"]
+    assert "pincite-embed 1" in model["found"]
+    assert "licence CC BY-SA 4.0" in model["found"]
+    monkeypatch.setattr(shipped, "FOLDER", tmp_path)
+    said = library(*used)
+    assert said.code == 1
+    assert {"state": "broken", "name": "embedder"}.items() <= next(
+        check.items() for check in said.json["checks"] if check["name"] == "embedder"
+    )
 
 
 def test_the_rerankers_address_is_reported(library: Call) -> None:

@@ -149,7 +149,7 @@ def test_a_question_may_name_a_profile(library: Call) -> None:
     assert {note["stage"] for note in asked["degraded"]} == {"profile"}
     assert [note["reason"].split(" is made for ")[1].split(",")[0] for note in asked["degraded"]] == [
         "the language model llama-3.1-8b-instant",
-        "the embedding model minilm",
+        "the embedding model pincite_embed",
     ]
     assert "there are: default" in library("ask", "x", "--profile", "nobody").failed_with(2)
 

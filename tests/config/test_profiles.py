@@ -77,7 +77,7 @@ def test_a_model_that_is_not_configured_is_reported() -> None:
     first, second, third = for_request(profiles()["vexora"], load_settings(env={"LLM_MODEL": "other"})).missing
     assert "the reranker cross_encoder" in first
     assert "other is used" in second
-    assert "the embedding model nomic-embed-text, which is not configured; minilm is used" in third
+    assert "the embedding model nomic-embed-text, which is not configured; pincite_embed is used" in third
     assert for_request(profiles()["five-stage"], load_settings(env={"LLM_MODEL": "llama-3.1-8b-instant"})).missing == ()
 
 
@@ -85,7 +85,7 @@ def test_a_profile_reports_that_its_model_server_is_not_configured() -> None:
     elsewhere = for_request(profiles()["zoeflow"], load_settings(env={})).missing
     assert elsewhere == (
         "the profile zoeflow is made for a language model of openrouter.ai; extractive is used",
-        "the profile zoeflow is made for the embedding model text-embedding-3-small, which is not configured; minilm is used",
+        "the profile zoeflow is made for the embedding model text-embedding-3-small, which is not configured; pincite_embed is used",
     )
     there = load_settings(env={"LLM_BASE_URL": "https://openrouter.ai/api/v1", "LLM_MODEL": "any"})
     [note] = for_request(profiles()["zoeflow"], there).missing

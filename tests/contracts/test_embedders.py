@@ -21,7 +21,8 @@ def server() -> Iterator[ModelServer]:
 
 
 @pytest.fixture(
-    scope="module", params=[pytest.param(n, marks=[pytest.mark.slow] if n == "minilm" else []) for n in NAMES]
+    scope="module",
+    params=[pytest.param(n, marks=[pytest.mark.slow] if n in ("minilm", "pincite_embed") else []) for n in NAMES],
 )
 def embedder(request: pytest.FixtureRequest, server: ModelServer) -> Embedder:
     settings = {"base_url": f"{server.url}/v1", "model": "m", "dimensions": 8} if request.param != "scripted" else {}
@@ -33,7 +34,7 @@ def embed(embedder: Embedder, texts: list[str], as_query: bool = False) -> list[
 
 
 def test_there_are_some() -> None:
-    assert {"minilm", "ollama", "openai_compatible", "scripted"} <= set(NAMES)
+    assert {"minilm", "pincite_embed", "ollama", "openai_compatible", "scripted"} <= set(NAMES)
 
 
 def test_it_says_what_it_is(embedder: Embedder) -> None:

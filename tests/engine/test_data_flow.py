@@ -24,12 +24,12 @@ EMBEDDINGS = {
 @pytest.mark.parametrize(
     ("settings", "embedder", "told"),
     [
-        ({}, Here, "answers: extractive, on this machine; embeddings: minilm, on this machine"),
-        (SERVER, Here, "answers: big at https://models.example/v1; embeddings: minilm, on this machine"),
+        ({}, Here, "answers: extractive, on this machine; embeddings: pincite_embed, on this machine"),
+        (SERVER, Here, "answers: big at https://models.example/v1; embeddings: pincite_embed, on this machine"),
         (
             SERVER | {"llm.provider": "extractive"},
             Here,
-            "answers: extractive, on this machine; embeddings: minilm, on this machine",
+            "answers: extractive, on this machine; embeddings: pincite_embed, on this machine",
         ),
         (
             {"llm.provider": "acme.llm"} | EMBEDDINGS,
@@ -39,13 +39,13 @@ EMBEDDINGS = {
         (
             {"llm.provider": "ollama", "llm.model": "llama3.2"},
             Here,
-            "answers: llama3.2 at http://127.0.0.1:11434; embeddings: minilm, on this machine",
+            "answers: llama3.2 at http://127.0.0.1:11434; embeddings: pincite_embed, on this machine",
         ),
         (
             SERVER | {"llm.fallback.provider": "anthropic", "llm.fallback.model": "claude"},
             Here,
             "answers: big at https://models.example/v1, or claude at https://api.anthropic.com/v1 where that fails; "
-            "embeddings: minilm, on this machine",
+            "embeddings: pincite_embed, on this machine",
         ),
         (
             {"embedding.provider": "acme.embedder"},
@@ -59,13 +59,13 @@ EMBEDDINGS = {
                 "rerank.model": "r",
             },
             Here,
-            "answers: extractive, on this machine; embeddings: minilm, on this machine; "
+            "answers: extractive, on this machine; embeddings: pincite_embed, on this machine; "
             "reranking: r at https://rerank.example/v2",
         ),
         (
             {"rag.reranker": "cross_encoder", "rerank.base_url": "https://rerank.example/v2"},
             Here,
-            "answers: extractive, on this machine; embeddings: minilm, on this machine; "
+            "answers: extractive, on this machine; embeddings: pincite_embed, on this machine; "
             "reranking: cross_encoder, on this machine",
         ),
     ],

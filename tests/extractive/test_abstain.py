@@ -5,11 +5,10 @@ from pincite.extractive.abstain import (
     answer_features,
     answer_probability,
     missing_words,
-    names_in,
     refusal,
     without_missing,
 )
-from pincite.extractive.question import question_terms
+from pincite.extractive.question import names_in, question_terms
 from pincite.extractive.score import ScoredSentence, score_sentences
 from pincite.extractive.sentences import sentences_of
 from tests.builders import hit

@@ -11,7 +11,7 @@ def test_a_sentence_knows_what_stands_around_it() -> None:
     [first, second] = sentences_of([hit("Peyton Manning won. He was old.", title="Games", heading_path=("Finals",))])
     assert (first.refers_back, second.refers_back) == (False, True)
     assert second.terms_before == first.terms == {"peyton", "man", "won"}
-    assert second.heading_terms == {"game", "final"}
+    assert second.heading_terms == {"game", "final", "doc1"}
     assert "peyton" in second.passage_terms
 
 

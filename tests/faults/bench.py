@@ -114,7 +114,7 @@ def opened(database_url: str, folder: Path) -> Iterator[Bench]:
         read_in_this_process(patch)
         patch.setattr(facts, "DISCOVERY_TIMEOUT_S", 0.8)
         patch.setitem(
-            calibration.KNOWN, "e", calibration.FITTED
+            calibration.KNOWN, "e", calibration.MINILM
         )  # no calibration calls, so that only calls of questions are counted
         settings = {
             "data": folder / "data",

@@ -6,14 +6,17 @@ import pytest
 
 from pincite.models.calibration import (
     FITTED,
-    FITTED_RELATED_MEAN,
-    FITTED_UNRELATED_MEAN,
     LEXICAL_ONLY,
+    MINILM,
     PAIRS,
+    RELATED_MEAN,
+    UNRELATED_MEAN,
+    Calibration,
     known_calibration,
     learn_calibration,
     mean_cosines,
     scale_calibration,
+    to_common_scale,
 )
 from pincite.providers.scripted import Options, ScriptedEmbedder
 
@@ -25,16 +28,24 @@ class Named(ScriptedEmbedder):
 
 
 def test_the_fitted_model_keeps_its_coefficients_in_every_variant() -> None:
-    assert known_calibration(Named("minilm-l6-v2/int8.1")) == known_calibration(Named("minilm-l6-v2/fp32")) == FITTED
+    assert known_calibration(Named("minilm-l6-v2/int8.1")) == known_calibration(Named("minilm-l6-v2/fp32")) == MINILM
+    assert known_calibration(Named("pincite-embed/1")) == FITTED
     assert known_calibration(Named("somebody-else")) is None
-    same = scale_calibration(FITTED_RELATED_MEAN, FITTED_UNRELATED_MEAN)
+    same = scale_calibration(FITTED.related, FITTED.unrelated)
     assert (same.bias, same.cosine) == pytest.approx((FITTED.bias, FITTED.cosine))
 
 
 def test_a_model_whose_cosines_all_lie_high_is_read_on_its_own_scale() -> None:
     high = scale_calibration(related=0.9, unrelated=0.7)
-    for mine, theirs in ((0.9, FITTED_RELATED_MEAN), (0.7, FITTED_UNRELATED_MEAN)):
+    for mine, theirs in ((0.9, FITTED.related), (0.7, FITTED.unrelated)):
         assert high.bias + high.cosine * mine == pytest.approx(FITTED.bias + FITTED.cosine * theirs)
+
+
+@pytest.mark.parametrize("calibration", [FITTED, MINILM, scale_calibration(0.5, 0.1)])
+def test_every_embedder_is_compared_on_one_scale(calibration: Calibration) -> None:
+    assert to_common_scale(calibration, calibration.related) == pytest.approx(RELATED_MEAN)
+    assert to_common_scale(calibration, calibration.unrelated) == pytest.approx(UNRELATED_MEAN)
+    assert to_common_scale(LEXICAL_ONLY, 0.5) is None
 
 
 def test_cosines_that_do_not_separate_pairs_are_ignored() -> None:

@@ -150,15 +150,16 @@ class Embedding(Branch):
     """The embedding model."""
 
     provider: str = Field(
-        default="minilm",
-        description="`minilm` (built in), `openai_compatible`, `ollama`, `scripted`, or a dotted path.",
+        default="pincite_embed",
+        description="`pincite_embed` (built in, English and German), `minilm` (English, for older libraries), "
+        "`openai_compatible`, `ollama`, `scripted`, or a dotted path.",
     )
     path: str = Field(
         default="",
-        description="Folder with the weights of the built-in model (`model.safetensors`, `tokenizer.json`). Empty: "
-        "the weights of the installed package.",
+        description="Folder with the weights of `minilm` (`model.safetensors`, `tokenizer.json`). Empty: the weights of "
+        "the installed package.",
     )
-    allow_download: bool = Field(default=False, description="Download missing weights from the model hub.")
+    allow_download: bool = Field(default=False, description="Download missing weights of `minilm` from the model hub.")
     base_url: str = Field(default="", description="Base URL of the embedding server; Ollama has its own default.")
     api_key: SecretStr | None = Field(
         default=None, description="API key of the embedding server. From the environment only."

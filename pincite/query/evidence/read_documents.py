@@ -10,8 +10,8 @@ from pincite.core.query.hits import Hit, RetrievedChunk
 from pincite.core.query.plan import Plan
 from pincite.core.run import Run
 from pincite.errors import NotFound
-from pincite.extractive.comparison import compares_two, sides_in
-from pincite.extractive.naming import (
+from pincite.extractive.whole.comparison import compares_two, sides_in
+from pincite.extractive.whole.naming import (
     MIN_NAME_SHARE,
     is_in_name,
     month_signs,

@@ -10,7 +10,7 @@ from pincite.core.query.hits import Hit, RetrievedChunk
 from pincite.core.query.prompt import Draft, Quote
 from pincite.core.run import Run
 from pincite.errors import Unavailable
-from pincite.models.calibration import LEXICAL_ONLY, known_calibration, learn_calibration, to_fitted_scale
+from pincite.models.calibration import LEXICAL_ONLY, known_calibration, learn_calibration, to_common_scale
 from pincite.query.citations.claims import Claim, claims_of
 from pincite.query.citations.marks import CitationMark, normalise_marks
 from pincite.query.ground.support import (
@@ -148,7 +148,7 @@ async def _by_meaning(
         calibration, cosines = LEXICAL_ONLY, [0.0] * len(unsure)
     for pair, cosine in zip(unsure, cosines, strict=True):
         decided[pair] = _decide(
-            verdicts[pair], claims[pair[0]].text, chunks[pair], to_fitted_scale(calibration, cosine)
+            verdicts[pair], claims[pair[0]].text, chunks[pair], to_common_scale(calibration, cosine)
         )
     return decided
 

@@ -1,16 +1,16 @@
-from pincite.models.calibration import FITTED, LEXICAL_ONLY
+from pincite.models.calibration import LEXICAL_ONLY, MINILM
 from pincite.query.rank.relevance import chunk_terms, coverage, relevance
 from tests.builders import found
 
 
 def test_more_of_the_questions_words_make_a_passage_more_relevant() -> None:
     little, much = found("Cats sleep."), found("Cats purr when they are content.")
-    assert relevance(["why do cats purr"], much, 0.5, FITTED) > relevance(["why do cats purr"], little, 0.5, FITTED)
+    assert relevance(["why do cats purr"], much, 0.5, MINILM) > relevance(["why do cats purr"], little, 0.5, MINILM)
 
 
 def test_a_nearer_passage_is_more_relevant() -> None:
     passage = found("Cats purr.")
-    assert relevance(["cats"], passage, 0.8, FITTED) > relevance(["cats"], passage, 0.2, FITTED)
+    assert relevance(["cats"], passage, 0.8, MINILM) > relevance(["cats"], passage, 0.2, MINILM)
     assert 0 <= relevance(["cats"], passage, 0.5, LEXICAL_ONLY) <= 1
 
 

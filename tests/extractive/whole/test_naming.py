@@ -1,7 +1,7 @@
 import pytest
 
 from pincite.core.protocols import NamedDocument
-from pincite.extractive.naming import (
+from pincite.extractive.whole.naming import (
     MIN_NAME_SHARE,
     is_in_name,
     month_signs,

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from pincite.core.query.hits import Hit
 from pincite.extractive.compose import AnswerPart
-from pincite.extractive.naming import is_in_name, named_words
-from pincite.extractive.outline import OutlineSection, sections_of
 from pincite.extractive.question import QuestionTerms
 from pincite.extractive.score import ScoredSentence
 from pincite.extractive.tables import cells
+from pincite.extractive.whole.naming import is_in_name, named_words
+from pincite.extractive.whole.outline import OutlineSection, sections_of
 from pincite.text import lang
 from pincite.text.markdown_blocks import plain
 from pincite.text.quantities import values_in

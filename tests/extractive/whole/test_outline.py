@@ -1,4 +1,4 @@
-from pincite.extractive.outline import OutlineSection, label_of, sections_of
+from pincite.extractive.whole.outline import OutlineSection, label_of, sections_of
 from tests.builders import hit
 
 MINUTES = """SITE MEETING

@@ -6,7 +6,7 @@ from pincite.core.query.hits import Hit
 from pincite.extractive.question import question_terms
 from pincite.extractive.score import score_sentences
 from pincite.extractive.sentences import sentences_of
-from pincite.extractive.whole_list import (
+from pincite.extractive.whole.whole_list import (
     MIN_SCORE,
     best_list,
     enumerations_first,

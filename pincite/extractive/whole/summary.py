@@ -8,10 +8,10 @@ from math import log
 
 from pincite.core.query.hits import Hit
 from pincite.extractive.compose import AnswerPart
-from pincite.extractive.naming import MIN_NAME_SHARE, name_share, named_words
-from pincite.extractive.outline import Block, OutlineSection, sections_of
 from pincite.extractive.question import QuestionTerms
 from pincite.extractive.tables import cells
+from pincite.extractive.whole.naming import MIN_NAME_SHARE, name_share, named_words
+from pincite.extractive.whole.outline import Block, OutlineSection, sections_of
 from pincite.text import lang
 from pincite.text.markdown_blocks import plain
 from pincite.text.quantities import values_in

@@ -1,4 +1,4 @@
-"""Build all-MiniLM-L6-v2 as an ONNX graph: input are the word pieces of one text, output is its unit vector.
+"""Build a BERT sentence encoder as an ONNX graph: input are the word pieces of one text, output is its unit vector.
 
 The graph processes one text at a time, without a mask. On a CPU this is as fast as batches. Since int8 scales depend on
 the activations, only this way does a text get the same vector whatever else is embedded.
@@ -9,24 +9,24 @@ single tokens are ten times larger than the rest; attention and normalisation in
 `LayerNormalization`, since onnxruntime's fused `SkipLayerNormalization` is several times slower. Processors without
 VNNI saturate a few products; under emulation the mean cosine to fp32 fell from .995 to .993.
 
-Increase `GRAPH_VERSION` in minilm_files.py with every change here that changes vectors.
+A change here that changes vectors changes the names of the embedders, too: `GRAPH_VERSION` of minilm_files.py, and the
+version of a shipped model, which is exported with this builder.
 """
 
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from onnx import TensorProto, helper, numpy_helper
-from safetensors.numpy import load_file
-
-from pincite.providers.minilm_files import Variant
 
 Array = npt.NDArray[Any]
 
+Tensors = Mapping[str, Array]
+"""Parameters by their names in BERT; linear weights as (outputs, inputs)."""
+
 INPUT, OUTPUT = "ids", "vector"
-LAYERS, HEADS, WIDTH = 6, 12, 384
+HEADS, WIDTH = 12, 384
 EPSILON = 1e-12
 _ORT = "com.microsoft"
 _OPSET, _ORT_OPSET, _IR_VERSION = 18, 1, 9
@@ -56,23 +56,23 @@ class _Graph:
 Linear = Callable[[_Graph, str, Array, Array], str]
 
 
-def build(weights: Path, variant: Variant) -> bytes:
-    """Return the serialised graph for the weights in a `model.safetensors`."""
-    tensors = load_file(weights)
+def build(tensors: Tensors, name: str, *, int8: bool) -> bytes:
+    """Return the serialised graph of the encoder with these weights, rounded to int8 or as they are."""
+    layers = 1 + max(int(key.split(".")[2]) for key in tensors if key.startswith("encoder.layer."))
     graph = _Graph()
-    linear, inner = (_int8_linear, _int8_linear_by_row) if variant == "int8" else (_linear, _linear)
-    state = _embed_pieces(graph, tensors, variant)
-    for layer in range(LAYERS):
+    linear, inner = (_int8_linear, _int8_linear_by_row) if int8 else (_linear, _linear)
+    state = _embed_pieces(graph, tensors, int8)
+    for layer in range(layers):
         state = _layer(graph, tensors, f"encoder.layer.{layer}", state, linear, inner)
     mean = graph.apply("ReduceMean", state, graph.constant(np.array([1])), keepdims=0)
     unit = graph.apply("LpNormalization", mean, axis=-1, p=2)
     graph.nodes.append(helper.make_node("Identity", [unit], [OUTPUT]))
-    return _serialise(graph)
+    return _serialise(graph, name)
 
 
-def _embed_pieces(graph: _Graph, tensors: dict[str, Array], variant: Variant) -> str:
+def _embed_pieces(graph: _Graph, tensors: Tensors, int8: bool) -> str:
     table = tensors["embeddings.word_embeddings.weight"]
-    if variant == "int8":
+    if int8:
         whole, scale = _quantise(table, axis=1)
         pieces = graph.apply("Cast", graph.apply("Gather", graph.constant(whole), INPUT), to=TensorProto.FLOAT)
         words = graph.apply("Mul", pieces, graph.apply("Gather", graph.constant(scale), INPUT))
@@ -86,9 +86,7 @@ def _embed_pieces(graph: _Graph, tensors: dict[str, Array], variant: Variant) ->
     return _normalise(graph, tensors, "embeddings.LayerNorm", graph.apply("Add", words, positions))
 
 
-def _layer(
-    graph: _Graph, tensors: dict[str, Array], name: str, state: str, linear: Linear, inner_linear: Linear
-) -> str:
+def _layer(graph: _Graph, tensors: Tensors, name: str, state: str, linear: Linear, inner_linear: Linear) -> str:
     def dense(part: str) -> tuple[Array, Array]:
         return tensors[f"{name}.{part}.weight"], tensors[f"{name}.{part}.bias"]
 
@@ -103,7 +101,7 @@ def _layer(
     return _normalise(graph, tensors, f"{name}.output.LayerNorm", fed)
 
 
-def _normalise(graph: _Graph, tensors: dict[str, Array], name: str, state: str) -> str:
+def _normalise(graph: _Graph, tensors: Tensors, name: str, state: str) -> str:
     gain, shift = graph.constant(tensors[f"{name}.weight"]), graph.constant(tensors[f"{name}.bias"])
     return graph.apply("LayerNormalization", state, gain, shift, axis=-1, epsilon=EPSILON)
 
@@ -139,10 +137,10 @@ def _quantise(values: Array, axis: int) -> tuple[Array, Array]:
     return np.rint(values / scale).astype(np.int8), scale
 
 
-def _serialise(graph: _Graph) -> bytes:
+def _serialise(graph: _Graph, name: str) -> bytes:
     ids = helper.make_tensor_value_info(INPUT, TensorProto.INT64, [1, "pieces"])
     vector = helper.make_tensor_value_info(OUTPUT, TensorProto.FLOAT, [1, WIDTH])
-    whole = helper.make_graph(graph.nodes, "all-MiniLM-L6-v2", [ids], [vector], graph.constants)
+    whole = helper.make_graph(graph.nodes, name, [ids], [vector], graph.constants)
     opsets = [helper.make_opsetid("", _OPSET), helper.make_opsetid(_ORT, _ORT_OPSET)]
     data: bytes = helper.make_model(whole, opset_imports=opsets, ir_version=_IR_VERSION).SerializeToString()
     return data

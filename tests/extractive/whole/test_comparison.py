@@ -1,10 +1,10 @@
 import pytest
 
 from pincite.core.query.hits import Hit
-from pincite.extractive.comparison import compared, sides_in
 from pincite.extractive.question import question_terms
 from pincite.extractive.score import score_sentences
 from pincite.extractive.sentences import sentences_of
+from pincite.extractive.whole.comparison import compared, sides_in
 from tests.builders import hit
 
 

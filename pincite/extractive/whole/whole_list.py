@@ -8,11 +8,11 @@ from itertools import groupby
 from pincite.core.query.hits import Hit
 from pincite.extractive.compose import AnswerPart
 from pincite.extractive.lists import NESTED
-from pincite.extractive.outline import Block, OutlineSection, label_of, sections_of
 from pincite.extractive.question import QuestionTerms
 from pincite.extractive.score import ScoredSentence
 from pincite.extractive.select import probabilities
 from pincite.extractive.tables import row_at
+from pincite.extractive.whole.outline import Block, OutlineSection, label_of, sections_of
 from pincite.text import lang
 from pincite.text.markdown_blocks import plain
 from pincite.text.sentences import sentences
@@ -34,7 +34,7 @@ MIN_ABOUT = 0.5
 ENUMERATION_BONUS = 2.0
 """What is added to the score of a sentence that enumerates things."""
 MIN_SCORE = 0.85
-"""Score from which on a list answers; tests/extractive/test_whole_list.py and tests/test_forms.py have lists on both sides of it."""
+"""Score from which on a list answers; tests/extractive/whole/test_whole_list.py and tests/test_forms.py have lists on both sides of it."""
 
 WEIGHTS = {
     "own": 1.0,

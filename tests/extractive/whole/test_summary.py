@@ -1,6 +1,6 @@
 from pincite.core.query.hits import Hit
 from pincite.extractive.question import question_terms
-from pincite.extractive.summary import MAX_BULLETS, summarised
+from pincite.extractive.whole.summary import MAX_BULLETS, summarised
 from tests.builders import hit
 
 SECTIONS = {

@@ -1,0 +1,36 @@
+"""Sentences that cannot answer a question, however alike they are: other identifiers, and headings without a value."""
+
+from collections.abc import Sequence
+
+from pincite.core.query.hits import Hit
+from pincite.extractive.answer_span import VALUE_KINDS, fitting_values
+from pincite.extractive.identifiers import mentions, names_another
+from pincite.extractive.question import QuestionTerms
+from pincite.extractive.sentences import Sentence
+
+
+def without_others(question: QuestionTerms, found: Sequence[Sentence], sources: Sequence[Hit]) -> list[Sentence]:
+    """The sentences that are about an identifier of the question, by their own words or by those around them."""
+    fitting = [one for one in found if not one.is_heading or _heading_answers(question, one)]
+    if not question.identifiers:
+        return fitting
+    return [one for one in fitting if _is_about(one, question.identifiers, sources[one.source - 1].chunk.text)]
+
+
+def _is_about(sentence: Sentence, wanted: Sequence[str], passage: str) -> bool:
+    """Whether a sentence has one of the identifiers, stands under one, or shares a passage and names no other one."""
+    if any(mentions(sentence.text, one) for one in wanted):
+        return True
+    if sentence.is_row or any(names_another(sentence.text, one, sentence.language) for one in wanted):
+        return False
+    if any(mentions(sentence.above, one) for one in wanted):
+        return True
+    return any(mentions(passage, one) and not names_another(sentence.above, one, sentence.language) for one in wanted)
+
+
+def _heading_answers(question: QuestionTerms, heading: Sentence) -> bool:
+    """Whether a heading has the kind of value that is asked for and a term of the question."""
+    kind = question.answer.kind
+    if kind not in VALUE_KINDS or not any(term.is_in(heading.terms) for term in question.terms):
+        return False
+    return bool(fitting_values(kind, heading.text, heading.language, question.forms))

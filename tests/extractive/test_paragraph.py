@@ -1,0 +1,45 @@
+"""A short paragraph is quoted whole; in a long one a correction goes with what it corrects."""
+
+import pytest
+
+from pincite.extractive.paragraph import MAX_PARAGRAPH_CHARS, with_paragraph
+
+LONG = " ".join(f"The committee spoke at length about point {n} of the agenda." for n in range(9))
+
+
+def quoted(text: str, sentence: str, language: str = "en") -> str:
+    start = text.index(sentence)
+    first, last = with_paragraph(text, (start, start + len(sentence)), language)
+    return text[first:last]
+
+
+def test_a_short_paragraph_is_quoted_whole() -> None:
+    text = "Summer party\n\nFirst idea was 21 June. We now meet on 5 July.\n\nOther topics."
+    assert quoted(text, "First idea was 21 June.") == "First idea was 21 June. We now meet on 5 July."
+
+
+@pytest.mark.parametrize("mark", ["- ", "* ", "3. "])
+def test_an_item_ends_where_the_next_one_begins(mark: str) -> None:
+    text = f"{mark}Doors open at nine. Bring a badge.\n{mark}Lunch is at noon."
+    assert quoted(text, "Doors open at nine.") == "Doors open at nine. Bring a badge."
+
+
+def test_a_question_of_the_source_is_not_quoted_with_its_answer() -> None:
+    text = "Do you treat parrots? No. We refer them to a clinic."
+    assert quoted(text, "We refer them to a clinic.") == "No. We refer them to a clinic."
+
+
+def test_in_a_long_paragraph_only_a_corrected_sentence_takes_more_with_it() -> None:
+    assert len(LONG) > MAX_PARAGRAPH_CHARS
+    plain, corrected = "The move is on 3 June.", "The move was planned for 6 May."
+    assert quoted(f"{plain} {LONG}", plain) == plain
+    assert quoted(f"{corrected} It is on 3 June now. {LONG}", corrected).startswith(
+        f"{corrected} It is on 3 June now. The committee"
+    )
+    assert quoted(f"Ursprünglich am 6. Mai. Jetzt am 3. Juni. {LONG}", "Ursprünglich am 6. Mai.", "de").startswith(
+        "Ursprünglich am 6. Mai. Jetzt am 3. Juni."
+    )
+
+
+def test_a_line_of_a_block_of_lines_stands_alone() -> None:
+    assert quoted("rye flour 1,100 g\nwater 1,450 g\nfresh yeast 9 g\ncaraway", "fresh yeast 9 g") == "fresh yeast 9 g"
