@@ -216,7 +216,7 @@ def wrong(answer: Answer, must: Sequence[str], never: Sequence[str], cited: str)
 def test_answers_have_the_form_asked_for(open_pincite: Callable[..., Any]) -> None:
     async def go() -> list[str]:
         faults = []
-        async with open_pincite(cache__enabled=False, embedding__provider="minilm") as pincite:
+        async with open_pincite(cache__enabled=False, embedding__provider="pincite_embed") as pincite:
             await pincite.add_all(collect([FOLDER]))
             for turns, must, never, cited in QUESTIONS:
                 before: tuple[Exchange, ...] = ()

@@ -8,7 +8,7 @@ from itertools import groupby
 from pincite.core.query.hits import Hit
 from pincite.extractive.compose import AnswerPart
 from pincite.extractive.lists import NESTED
-from pincite.extractive.question import QuestionTerms
+from pincite.extractive.question import QuestionTerm, QuestionTerms
 from pincite.extractive.score import ScoredSentence
 from pincite.extractive.select import probabilities
 from pincite.extractive.tables import row_at
@@ -224,7 +224,8 @@ def is_about(question: QuestionTerms, listing: Listing, sources: Sequence[Hit]) 
     """Whether a list and its headings have most terms of the question; else its sentences must probably answer."""
     blocks = [*([listing.lead] if listing.lead else []), *listing.items]
     text = " ".join((listing.section.title, *listing.section.path, *(_text(block, sources) for block in blocks)))
-    return _share(question, frozenset(terms(text, listing.section.language))) >= MIN_ABOUT
+    held, about = frozenset(terms(text, listing.section.language)), _about(question)
+    return sum(word.similarity(held) for word in about) >= MIN_ABOUT * len(about)
 
 
 def enumerations_first(found: Sequence[ScoredSentence]) -> list[ScoredSentence]:
@@ -256,10 +257,15 @@ def _part(block: Block, mark: str, sources: Sequence[Hit]) -> AnswerPart:
 
 def _share(question: QuestionTerms, held: frozenset[str]) -> float:
     """The weighted share of the question's terms that these terms have, or have a similar one for."""
-    asking = lang.all_words("questions.form_words")
-    about = [word for word in question.terms if word.text not in asking] or question.terms
+    about = _about(question)
     return sum(word.weight * word.similarity(held) for word in about) / (sum(word.weight for word in about) or 1.0)
 
 
 def _text(block: Block, sources: Sequence[Hit]) -> str:
     return sources[block.source - 1].chunk.text[block.start : block.end]
+
+
+def _about(question: QuestionTerms) -> Sequence[QuestionTerm]:
+    """The terms of a question without those that ask for a form."""
+    asking = lang.all_words("questions.form_words")
+    return [word for word in question.terms if word.text not in asking] or question.terms
