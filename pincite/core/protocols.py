@@ -131,6 +131,15 @@ class TitleMatch:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedDocument:
+    """A document by its id, with its title and its file name."""
+
+    document_id: str
+    title: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class DocumentExtract:
     """A part of a document: its passages in order, its first and last line, and the document's number of lines.
 
@@ -160,6 +169,9 @@ class Index(Protocol):
     async def documents_named(
         self, names: Sequence[str], vector: Vector, *, scope: Scope, filters: Filters
     ) -> list[TitleMatch]: ...
+    async def documents_with_names_like(
+        self, parts: Sequence[str], *, scope: Scope, filters: Filters, limit: int
+    ) -> list[NamedDocument]: ...
     async def nearest_in_documents(
         self, documents: Sequence[str], vector: Vector, *, scope: Scope, filters: Filters, limit: int
     ) -> list[Match]: ...

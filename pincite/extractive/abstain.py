@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import exp
 
 from pincite.extractive.question import QuestionTerm, QuestionTerms
 from pincite.extractive.score import ScoredSentence
 from pincite.text import lang
 from pincite.text.fixed_answers import nothing_found
+from pincite.text.terms import words
 
 WEIGHTS: Mapping[str, float] = {
     "bias": -5.81,
@@ -61,6 +63,16 @@ def answer_features(question: QuestionTerms, found: Sequence[ScoredSentence]) ->
         "german": float(question.language in lang.flagged("compounds")),
         "fit": found[0].score,
     }
+
+
+def without_missing(question: QuestionTerms, found: Sequence[ScoredSentence], asked: str) -> QuestionTerms:
+    """A follow-up's question without the earlier words that no passage has: these are no reason to refuse."""
+    own = set(words(asked))
+    if not own:
+        return question
+    held = frozenset[str]().union(*(scored.sentence.passage_terms | scored.sentence.heading_terms for scored in found))
+    kept = tuple(term for term in question.terms if term.text in own or term.similarity(held) >= MIN_SIMILARITY)
+    return replace(question, terms=kept) if kept else question
 
 
 def refusal(question: QuestionTerms, found: Sequence[ScoredSentence]) -> str:

@@ -70,7 +70,7 @@ def _sentences(question: QuestionTerms, found: Sequence[ScoredSentence], sources
             start, end = with_paragraph(text, (start, end), passage.sentences[0].language)
         quoted = _words_of(passage) if (start, end) == (passage.start, passage.end) else plain(text[start:end])
         opening = f"{first} " if first and not parts else ""
-        gap = parts[-1].gap if parts else " "
+        gap = "\n" if passage.sentences[0].is_log_line else parts[-1].gap if parts else " "
         parts.append(AnswerPart(f"{opening}{quoted}", passage.source, start, end, gap))
         if text[: passage.end].endswith(":"):
             parts += [_quoted(text, passage.source, item, "- ") for item in items_after(text, passage.end)[:MAX_ITEMS]]

@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pincite.extractive.identifiers import identifiers_in
 from pincite.extractive.sentences import Sentence
@@ -16,8 +16,12 @@ _NAME = re.compile(r"(?<=[\w,;:] )[\"'„“]?([^\W\d_a-zß-öø-ÿœ][\w-]*)|\b
 
 MIN_ROOT_CHARS = 4
 """Letters at the beginning that two similar words have in common."""
+MAX_ACRONYM_CHARS = 5
+"""Letters of the plural of an acronym, which stemming leaves as it is."""
 MIN_PART_CHARS = 5
 """Letters of a word that counts as part of a compound."""
+FOLLOW_UP_WEIGHT = 2.0
+"""Factor on the weight of the words that a follow-up adds to the question before."""
 MIN_SHARED_PREFIX = 0.6
 """Share of the shorter of two similar words that they have in common at the beginning."""
 
@@ -83,6 +87,16 @@ def question_terms(question: str, found: Sequence[Sentence]) -> QuestionTerms:
     )
 
 
+def with_follow_up(question: QuestionTerms, asked: str, found: Sequence[Sentence]) -> QuestionTerms:
+    """The question with more weight on the words of a follow-up that sentences have: they say what has changed."""
+    new, held = set(words(asked)), frozenset[str]().union(*(sentence.terms for sentence in found))
+    weighed = tuple(
+        replace(term, weight=FOLLOW_UP_WEIGHT * term.weight) if term.text in new and term.is_in(held) else term
+        for term in question.terms
+    )
+    return replace(question, terms=weighed) if new else question
+
+
 def content_words(question: str, language: str) -> list[str]:
     """The words of a question that carry meaning, each once; all of them where none does."""
     distinct = list(dict.fromkeys(words(question)))
@@ -92,6 +106,8 @@ def content_words(question: str, language: str) -> list[str]:
 
 def _term(text: str, found: Sequence[Sentence], vocabulary: frozenset[str], languages: Iterable[str]) -> QuestionTerm:
     forms = frozenset(stem(text, language) for language in languages)
+    if len(text) <= MAX_ACRONYM_CHARS and text.endswith("s") and text[:-1] in vocabulary:
+        forms |= {text[:-1]}  # `CDs`
     similar = _similar(forms, vocabulary)
     seen = sum(not forms.isdisjoint(sentence.terms) for sentence in found)
     seen = seen or sum(not similar.keys().isdisjoint(sentence.terms) for sentence in found)

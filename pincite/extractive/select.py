@@ -75,6 +75,8 @@ def passages(chosen: Sequence[Sentence], sources: Sequence[Hit]) -> list[Passage
 def _joins(one: Sentence, group: Sequence[Sentence], sources: Sequence[Hit]) -> bool:
     """Whether a sentence is next to one of the group, in the same paragraph."""
     text = sources[one.source - 1].chunk.text
+    if one.is_log_line:
+        return False
     for other in group:
         if other.source == one.source and abs(other.number - one.number) == 1 and not one.is_row and not other.is_row:
             first, second = sorted((one, other), key=lambda sentence: sentence.start)

@@ -7,6 +7,7 @@ from functools import cache
 
 from pincite.core.query.hits import Hit
 from pincite.extractive.tables import columns, is_header, is_row, row_at
+from pincite.extractive.whole.outline import LABELLED_LINE, LOG_LINE
 from pincite.text import lang
 from pincite.text.sentences import Span, sentences, trim
 from pincite.text.terms import terms
@@ -14,6 +15,10 @@ from pincite.text.terms import terms
 MAX_ANSWERING_SENTENCES = 4
 """Sentences after a question of the source that it is read together with."""
 _FENCES = ("```", "~~~")
+MIN_LOG_LINES = 3
+"""Lines with a date, a time or a label that are entries of their own."""
+MIN_ENTRY_SHARE = 0.6
+"""Share of such lines in a paragraph."""
 _FILE_ENDING = re.compile(r"\.\w{1,5}$")
 
 
@@ -46,6 +51,11 @@ class Sentence:
     def is_row(self) -> bool:
         """Whether it is a row of a table."""
         return is_row(self.text)
+
+    @property
+    def is_log_line(self) -> bool:
+        """Whether it begins with a date or a time, as the lines of a log do."""
+        return LOG_LINE.match(self.text) is not None
 
 
 def sentences_of(hits: Sequence[Hit]) -> list[Sentence]:
@@ -125,13 +135,23 @@ def _with_bare_answers(text: str, spans: Sequence[Span], language: str) -> list[
 
 
 def _lines(text: str, span: Span) -> list[Span]:
-    """The lines of a code block without its fences, as one line can answer; other sentences as they are."""
+    """The lines of a code block without its fences, and those of a log, as one line can answer; others as they are."""
     if not text.startswith(_FENCES, span[0]):
-        return [span]
+        return _log_lines(text, span)
     ends = [match.start() for match in re.finditer("\n", text[: span[1]])]
     starts = [span[0], *(end + 1 for end in ends if end > span[0])]
     lines = (trim(text, start, end) for start, end in zip(starts, [*starts[1:], span[1]], strict=True))
     return [(start, end) for start, end in lines if start < end and not text.startswith(_FENCES, start)]
+
+
+def _log_lines(text: str, span: Span) -> list[Span]:
+    """The entries of a log and lines with labels, each with the lines that go on with it; any other span as it is."""
+    starts = [span[0], *(match.end() for match in re.finditer("\n", text[: span[1]]) if match.end() > span[0])]
+    entries = [start for start in starts if LOG_LINE.match(text, start) or LABELLED_LINE.match(text, start)]
+    if len(entries) < max(MIN_LOG_LINES, MIN_ENTRY_SHARE * len(starts)):
+        return [span]
+    cuts = sorted({span[0], *entries})
+    return [trim(text, start, end) for start, end in zip(cuts, [*cuts[1:], span[1]], strict=True)]
 
 
 def _is_no_answer(hit: Hit, span: Span) -> bool:

@@ -4,15 +4,27 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
 from pincite.core.protocols import LLM, Embedder
+from pincite.core.query.hits import Hit
 from pincite.core.query.prompt import NO_ANSWER, Prompt, Quote, StreamPart
 from pincite.errors import Unavailable
-from pincite.extractive.abstain import MIN_PROBABILITY, answer_probability, refusal
-from pincite.extractive.compose import compose_answer
+from pincite.extractive.abstain import MIN_PROBABILITY, answer_probability, refusal, without_missing
+from pincite.extractive.compose import AnswerPart, compose_answer
 from pincite.extractive.filter import without_others
-from pincite.extractive.question import QuestionTerms, question_terms
+from pincite.extractive.question import QuestionTerms, question_terms, with_follow_up
 from pincite.extractive.score import ScoredSentence, rank_by_terms, score_sentences, term_shares
 from pincite.extractive.sentences import Sentence, sentences_of
 from pincite.extractive.table.answers import table_answer
+from pincite.extractive.whole.comparison import compared
+from pincite.extractive.whole.summary import summarised
+from pincite.extractive.whole.whole_list import (
+    best_list,
+    embedded_text,
+    enumerations_first,
+    is_about,
+    likely_lists,
+    list_parts,
+    list_score,
+)
 from pincite.models.calibration import FITTED, known_calibration, to_common_scale
 
 MAX_EMBEDDED_SENTENCES = 32
@@ -36,18 +48,22 @@ class Extractive:
     async def write(self, prompt: Prompt) -> AsyncIterator[StreamPart]:
         """Stream the sentences that answer the question, or a refusal if none does."""
         sentences = sentences_of(prompt.sources)
-        question = question_terms(prompt.question, sentences)
+        question = with_follow_up(question_terms(prompt.question, sentences), prompt.asked, sentences)
         parts, note = table_answer(question.text, question.language, question.answer.form, prompt.sources), None
         if not parts:
             sentences = without_others(question, sentences, prompt.sources)
             found, with_meaning, note = await self._scored(
                 question, rank_by_terms(question, sentences)[:MAX_EMBEDDED_SENTENCES]
             )
-            if answer_probability(question, found, with_meaning=with_meaning) < MIN_PROBABILITY:
+            needed = without_missing(question, found, prompt.asked)
+            answered = answer_probability(needed, found, with_meaning=with_meaning) >= MIN_PROBABILITY
+            parts = await self._whole(question, found, prompt.sources, likely_answered=answered)
+            if not parts and not answered:
                 yield StreamPart(refusal(question, found), note=note)
                 yield StreamPart(finish_reason=NO_ANSWER, model=self.name)
                 return
-            parts = compose_answer(question, found, prompt.sources)
+            ranked = enumerations_first(found) if question.answer.form == "list" else found
+            parts = parts or compose_answer(question, ranked, prompt.sources)
         for number, part in enumerate(parts):
             yield StreamPart(
                 f"{part.gap if number else ''}{part.text} [Source {part.source}]",
@@ -56,26 +72,52 @@ class Extractive:
             )
         yield StreamPart(finish_reason="stop", model=self.name)
 
+    async def _whole(
+        self, question: QuestionTerms, found: Sequence[ScoredSentence], sources: Sequence[Hit], *, likely_answered: bool
+    ) -> list[AnswerPart]:
+        """A summary, a comparison or a list, where the question asks for one and the sources hold it."""
+        form = question.answer.form
+        if form == "summary":
+            return summarised(question, sources)
+        if form == "comparison":
+            return compared(question, found, sources)
+        if form not in ("list", "steps"):
+            return []
+        likely = likely_lists(question, found, sources)
+        texts = [embedded_text(one, sources) for one in likely]
+        try:
+            meanings = await self._cosines(question.text, texts)
+        except Unavailable:
+            meanings = []
+        scores = [
+            list_score(question, one, found, sources, meaning)
+            for one, meaning in zip(likely, meanings or [0.0] * len(likely), strict=True)
+        ]
+        best = best_list(likely, scores)
+        if best is None or not (likely_answered or is_about(question, best, sources)):
+            return []
+        return list_parts(best, sources)
+
     async def _scored(
         self, question: QuestionTerms, sentences: Sequence[Sentence]
     ) -> tuple[list[ScoredSentence], bool, str | None]:
         """The sentences with their scores, the best first; whether meaning was compared, and if not, why."""
         note = None
         try:
-            cosines = await self._cosines(question.text, sentences)
+            cosines = await self._cosines(question.text, [sentence.embedded_text for sentence in sentences])
         except Unavailable as error:
             cosines, note = [], f"sentences were chosen by their words alone: {error}"
         cosines_or_shares = cosines or term_shares(question, sentences)
         return score_sentences(question, sentences, cosines_or_shares), bool(cosines), note
 
-    async def _cosines(self, question: str, sentences: Sequence[Sentence]) -> list[float]:
-        """Return the cosine of each sentence to the question, on the common scale; empty if cosines cannot be used."""
+    async def _cosines(self, question: str, texts: Sequence[str]) -> list[float]:
+        """Return the cosine of each text to the question, on the common scale; empty if cosines cannot be used."""
         scale = known_calibration(self._embedder) or FITTED
-        if not sentences or to_common_scale(scale, 0.0) is None:
+        if not texts or to_common_scale(scale, 0.0) is None:
             return []
         [wanted] = await self._embedder.embed([question], as_query=True)
-        texts = [self._embedder.windows(sentence.embedded_text)[0] for sentence in sentences]
-        vectors = await self._embedder.embed(texts, as_query=False)
+        firsts = [self._embedder.windows(text)[0] for text in texts]
+        vectors = await self._embedder.embed(firsts, as_query=False)
         cosines = (sum(a * b for a, b in zip(wanted, vector, strict=True)) for vector in vectors)
         return [to_common_scale(scale, cosine) or 0.0 for cosine in cosines]
 

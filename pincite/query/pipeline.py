@@ -27,6 +27,7 @@ from pincite.query.ensemble.drafts import gather_drafts, variations, voting
 from pincite.query.evidence.coverage import evidence_selection
 from pincite.query.evidence.expand_documents import document_expansion
 from pincite.query.evidence.llm_verify import model_verification
+from pincite.query.evidence.read_documents import NOTHING_OPENED, document_reading, needs_documents, with_opened
 from pincite.query.evidence.relevance_filter import relevance_filter
 from pincite.query.evidence.whole_tables import needs_table, table_query, table_reading
 from pincite.query.generate.assemble import prompt_assembly
@@ -151,6 +152,9 @@ async def select(run: Run, plan: Plan, hits: Sequence[Hit]) -> tuple[Plan, Evide
         plan, kept = await run.attempt((plan, kept), second_look, plan, kept)
     if kept and rag.verification_enabled and rag.verification_by == "model":
         kept = await run.attempt(kept, model_verification, plan, kept)
+    if needs_documents(run, plan):
+        opened = await run.attempt(NOTHING_OPENED, document_reading, plan, kept)
+        kept = with_opened(kept, await run.step(passage_scoring, plan, opened.passages), opened)
     evidence = await run.step(evidence_selection, plan, kept)
     if run.kit.llm is run.kit.extractive and needs_table(plan.text):
         evidence = await run.attempt(evidence, complete_tables, plan, evidence, hits)

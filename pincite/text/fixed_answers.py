@@ -1,8 +1,12 @@
 """The sentences that the product itself says in an answer, in the language of the question."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 from pincite.text import lang
+
+TalkKind = Literal["greeting", "thanks", "goodbye", "how_are_you", "about_me", "arithmetic", "other"]
+"""Kinds of small talk."""
 
 
 def nothing_found(missing: Sequence[str], language: str) -> str:
@@ -14,9 +18,19 @@ def nothing_found(missing: Sequence[str], language: str) -> str:
     return f"{found} {about.format(what=quote_words(missing, language))}"
 
 
-def nothing_asked(language: str) -> str:
-    """The sentence for small talk, where no model is there to reply."""
-    return lang.message("answers.nothing_asked", language)
+def talk_reply(kind: TalkKind | None, language: str) -> str:
+    """The reply to small talk, where no model is there to reply; to anything else, what can be asked."""
+    asked = lang.message("answers.nothing_asked", language)
+    replies: dict[TalkKind, str] = {
+        "greeting": lang.message("answers.greeting", language),
+        "thanks": lang.message("answers.thanks", language),
+        "goodbye": lang.message("answers.goodbye", language),
+        "how_are_you": lang.message("answers.how_are_you", language),
+        "about_me": lang.message("answers.about_me", language),
+        "arithmetic": lang.message("answers.arithmetic", language),
+    }
+    reply = replies.get(kind, "") if kind else ""
+    return f"{reply} {asked}" if kind in ("greeting", "how_are_you") else reply or asked
 
 
 def quote_words(words: Sequence[str], language: str) -> str:

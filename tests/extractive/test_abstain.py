@@ -6,6 +6,7 @@ from pincite.extractive.abstain import (
     answer_probability,
     missing_words,
     refusal,
+    without_missing,
 )
 from pincite.extractive.question import names_in, question_terms
 from pincite.extractive.score import ScoredSentence, score_sentences
@@ -77,3 +78,11 @@ def test_nothing_is_said_to_be_missing_that_stands_in_a_passage() -> None:
     found = sentences_of([hit(TEXT)])
     asked = question_terms("Who recoated the mirror?", found)
     assert missing_words(asked, score_sentences(asked, found, [0.1, 0.1])) == []
+
+
+def test_an_earlier_word_that_no_passage_has_is_left_out_of_a_follow_up() -> None:
+    found = sentences_of([hit("Kassel follows later.")])
+    asked = question_terms("When does Wayfarer start in Kassel?", found)
+    scored = score_sentences(asked, found, [0.5])
+    assert [term.text for term in without_missing(asked, scored, "and Kassel?").terms] == ["kassel"]
+    assert without_missing(asked, scored, "") == asked

@@ -1,4 +1,4 @@
-from pincite.extractive.question import content_words, question_terms
+from pincite.extractive.question import FOLLOW_UP_WEIGHT, content_words, question_terms, with_follow_up
 from pincite.extractive.sentences import sentences_of
 from tests.builders import hit
 
@@ -27,3 +27,18 @@ def test_figures_are_known_as_such() -> None:
 def test_a_question_of_small_words_is_all_of_them() -> None:
     assert content_words("To be or not to be", "en") == ["to", "be", "or", "not"]
     assert question_terms("", []).terms == ()
+
+
+def test_the_words_of_a_follow_up_weigh_more_where_sentences_have_them() -> None:
+    found = sentences_of([hit("Kassel follows later. Bremen starts in May.")])
+    plain = question_terms("When does the system start in Kassel?", found)
+    told = with_follow_up(plain, "and why Kassel?", found)
+    weights = {term.text: term.weight / before.weight for term, before in zip(told.terms, plain.terms, strict=True)}
+    assert weights == {"system": 1.0, "start": 1.0, "kassel": FOLLOW_UP_WEIGHT}
+    assert with_follow_up(plain, "", found) == plain
+
+
+def test_the_plural_of_an_acronym_is_found() -> None:
+    found = sentences_of([hit("The CD register is kept for two years.")])
+    [order, cds] = question_terms("order CDs", found).terms
+    assert (order.is_in(found[0].terms), cds.is_in(found[0].terms)) == (False, True)

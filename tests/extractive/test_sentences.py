@@ -27,3 +27,17 @@ def test_a_row_holds_the_names_of_its_columns_and_is_read_with_them() -> None:
     assert row.is_row
     assert {"month", "high", "april"} <= row.terms
     assert row.embedded_text == "month: April; high: 7.10."
+
+
+def test_the_lines_of_a_log_and_lines_with_labels_are_sentences_of_their_own() -> None:
+    log = "Mon 03 Mar 06:10 pump started\nMon 03 Mar 09:35 pump tripped:\n  overload\n2025-01-12 02:41 done"
+    found = sentences_of([hit(log)])
+    assert [" ".join(one.text.split()) for one in found] == [
+        "Mon 03 Mar 06:10 pump started",
+        "Mon 03 Mar 09:35 pump tripped: overload",
+        "2025-01-12 02:41 done",
+    ]
+    assert all(one.is_log_line for one in found)
+    labels = sentences_of([hit("Waste\nPaper: Friday\nGlass: Monday\nCans: Tuesday")])
+    assert [one.text for one in labels] == ["Waste", "Paper: Friday", "Glass: Monday", "Cans: Tuesday"]
+    assert len(sentences_of([hit("We met at ten.\nNote: it rained\nall day long in the yard.")])) < 4

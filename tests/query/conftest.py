@@ -9,7 +9,7 @@ import pytest
 from pincite.config.sources import load_settings
 from pincite.core.accounts.access import LOCAL, Scope
 from pincite.core.documents.positions import PageText, TextSpan
-from pincite.core.protocols import Fetched, Match, TitleMatch, Vector
+from pincite.core.protocols import Fetched, Match, NamedDocument, TitleMatch, Vector
 from pincite.core.query.hits import RetrievedChunk
 from pincite.core.query.question import Filters
 from pincite.core.run import Event, Kit, Run
@@ -57,6 +57,14 @@ class MemoryIndex:
         return [
             TitleMatch(name, f"doc{key}", Match(key, self.rankings["dense"].get(key, 0.1))) for name, key in carried
         ]
+
+    async def documents_with_names_like(
+        self, parts: Sequence[str], *, scope: Scope, filters: Filters, limit: int
+    ) -> list[NamedDocument]:
+        self.calls.append("names")
+        chunks = {chunk.document_id: chunk for chunk in self.chunks.values()}
+        names = [NamedDocument(key, chunk.title, chunk.document_name) for key, chunk in chunks.items()]
+        return [one for one in names if any(part in f"{one.title} {one.name}".lower() for part in parts)][:limit]
 
     async def parents(self, keys: Sequence[int], level: int, *, scope: Scope) -> dict[int, RetrievedChunk]:
         return {

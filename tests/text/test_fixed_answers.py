@@ -1,4 +1,4 @@
-from pincite.text.fixed_answers import nothing_asked, nothing_found, quote_words
+from pincite.text.fixed_answers import nothing_found, quote_words, talk_reply
 
 
 def test_the_refusal_names_the_missing_words_in_the_language_of_the_question() -> None:
@@ -11,4 +11,12 @@ def test_words_are_quoted_with_the_marks_of_the_language() -> None:
 
 
 def test_a_language_without_a_file_gets_the_english_sentences() -> None:
-    assert nothing_asked("xx") == nothing_asked("en")
+    assert talk_reply(None, "xx") == talk_reply(None, "en")
+
+
+def test_small_talk_is_replied_to_by_its_kind() -> None:
+    assert talk_reply("greeting", "de") == "Hallo! Frag mich etwas zu deinen Dokumenten, dann antworte ich daraus."
+    assert talk_reply("thanks", "en") == "You're welcome."
+    assert talk_reply("about_me", "en").startswith("I am pincite.")
+    assert "documents" in talk_reply("arithmetic", "en")
+    assert talk_reply("other", "en") == talk_reply(None, "en")

@@ -27,7 +27,7 @@ class Message:
 class Prompt:
     """The complete prompt; source N in its text is `sources[N - 1]`. `tools` are the tools the model may call.
 
-    `reordered` are the same messages with the passages in other orders, for further drafts.
+    `asked` are the words of a follow-up as it was asked, where the question is its standalone form. `reordered` are the same messages with the passages in other orders, for further drafts.
     """
 
     question: str
@@ -37,6 +37,7 @@ class Prompt:
     sampling: Sampling = field(default_factory=Sampling)
     reordered: tuple[tuple[Message, ...], ...] = ()
     tools: tuple[Tool, ...] = ()
+    asked: str = ""
 
 
 @dataclass(frozen=True, slots=True)

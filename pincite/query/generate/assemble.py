@@ -72,7 +72,8 @@ async def prompt_assembly(run: Run, plan: Plan, evidence: Evidence) -> Prompt:
     )
     run.emit(SourcesFound(sources_of(chosen, cited=frozenset())))
     sampling = sampling_of(plan.question, budget, run=run, thinking=thinking)
-    prompt = Prompt(plan.text, tuple(builder.messages(blocks, history)), tuple(chosen), tokens, sampling)
+    asked = plan.question.text if plan.question.standalone else ""
+    prompt = Prompt(plan.text, tuple(builder.messages(blocks, history)), tuple(chosen), tokens, sampling, asked=asked)
     if settings.answers.ensemble_voting and llm is not run.kit.extractive:
         return replace(prompt, reordered=tuple(builder.reordered(blocks, history, settings.answers.drafts - 1)))
     return prompt

@@ -18,8 +18,8 @@ from pincite.query.ground.check_claims import ClaimCheck
 from pincite.query.ground.confidence import ConfidenceInputs, answered_share, calibrated_confidence, counted_confidence
 from pincite.query.ground.conflicts import find_conflicts
 from pincite.query.ground.support import MIN_SUPPORT, SupportVerdict
-from pincite.query.understand.small_talk import talk_language
-from pincite.text.fixed_answers import nothing_asked, nothing_found, quote_words
+from pincite.query.understand.small_talk import talk_kind, talk_language
+from pincite.text.fixed_answers import nothing_found, quote_words, talk_reply
 from pincite.text.terms import question_language
 
 MAX_MISSING_ASPECTS = 3
@@ -73,7 +73,7 @@ async def no_answer(run: Run, plan: Plan, evidence: Evidence) -> Answer:
 
 async def no_retrieval(run: Run, plan: Plan, draft: Draft | None) -> Answer:
     """The answer without retrieval: the model's text, or a fixed sentence where no model is configured."""
-    text = draft.text if draft else nothing_asked(talk_language(plan.text))
+    text = draft.text if draft else talk_reply(talk_kind(plan.text), talk_language(plan.text))
     confidence = Confidence(0.0, "low", "no document was searched")
     incomplete = incomplete_reason(draft.finish_reason) if draft else None
     removed = draft.warnings if draft else ()

@@ -27,7 +27,7 @@ async def query_analysis(run: Run, question: Question, *, answered: bool = True)
     """Classify the question; choose the strategy, the searches and the number of passages."""
     rag, text = run.settings.rag, question.search_text
     analysis = analyse_question(text)
-    retrieval = needs_retrieval(question, rag)
+    retrieval = needs_retrieval(question, rag, writes=run.kit.llm is not run.kit.extractive)
     level = summarize_level(question, run.settings, analysis, retrieval=retrieval) if answered else None
     strategy, reason = choose_strategy(question, rag, analysis, text)
     if level and level.is_chosen and question.strategy is None:
@@ -93,13 +93,16 @@ def result_levels(question: Question, strategy: Strategy, analysis: QuestionAnal
     return analysis.levels if strategy == "hierarchical" else (2,)
 
 
-def needs_retrieval(question: Question, rag: Rag) -> bool:
-    """Whether documents are searched: as the mode of the question, the request or `rag.mode` says."""
+def needs_retrieval(question: Question, rag: Rag, *, writes: bool = True) -> bool:
+    """Whether documents are searched: as the mode of the question, the request or `rag.mode` says.
+
+    Without a model that writes (`writes`), no quote can reply to small talk: it is not searched for.
+    """
     if question.mode in ("general", "agent"):
         return question.mode == "agent"
     if question.retrieve is not None or rag.mode == "manual":
         return bool(question.retrieve)
-    return rag.mode == "always" or not is_small_talk(question.text)
+    return (rag.mode == "always" and writes) or not is_small_talk(question.text)
 
 
 def _reasons(plan: Plan, rag: Rag, reason: str) -> tuple[str, ...]:

@@ -12,6 +12,11 @@ from pincite.text.terms import question_language, terms
 
 MAX_PREVIOUS_CHARS = 200
 """A question of so many characters is not carried on with all that was put beside it."""
+MAX_PART_TERMS = 3
+"""Words of meaning of a part that takes the place of another one."""
+MAX_LEAD_CHARS = 60
+"""Characters before a phrase that are searched for its preposition or its determiner."""
+_NUMBER = re.compile(r"\d[\d.]*\d|\d")
 _BESIDE = re.compile(r" \([^()]*\)")
 _NAME = r"(?<![\w'’-])[A-ZÄÖÜ][\w'’-]++(?: %s)*(?: [A-ZÄÖÜ][\w'’-]++)+"
 _IS_NAME = re.compile(r"[A-Z][\w'’-]++(?: [A-Z][\w'’-]++)*")
@@ -26,15 +31,13 @@ def make_standalone(text: str, conversation: Sequence[Exchange]) -> str:
     if is_bare(text, language):
         return f"{_strip_topics(before)} {text}"
     rest = lang.regex("followup.opening", language, r"^\W*+%s", re.IGNORECASE).sub("", text)
-    if (
-        rest != text
-        and not is_sentence(rest, language)
-        and not find_reference(rest, language)
-        and len(terms(rest, language)) <= 3
-    ):
-        return _replace_part(
-            before if len(before) < MAX_PREVIOUS_CHARS else _strip_topics(before), rest.rstrip("?!. "), language
-        )
+    part = rest.rstrip("?!. ")
+    if other := _another_one(before, part, language):
+        return other
+    goes_on = rest != text or bool(_NUMBER.fullmatch(part)) or _opens_with_preposition(part, language) is not None
+    stands_alone = is_sentence(rest, language) or find_reference(rest, language)
+    if goes_on and not stands_alone and len(terms(rest, language)) <= MAX_PART_TERMS:
+        return _replace_part(before if len(before) < MAX_PREVIOUS_CHARS else _strip_topics(before), part, language)
     if found := find_reference(text, language):
         return _resolve_reference(text, found, conversation, language)
     topic = _antecedent("", conversation, language)
@@ -48,20 +51,60 @@ def _strip_topics(before: str) -> str:
 
 def _replace_part(before: str, part: str, language: str) -> str:
     """The question before, asked about something else: `And in summer?`, `And the canteen?`"""
-    if preposition := lang.regex("followup.prepositions", language, r"^(%s)\s+\S", re.IGNORECASE).match(part):
-        same = re.compile(rf"\b{preposition[1]}\s+\Z", re.IGNORECASE)
-        for phrase in reversed(noun_phrases(before, language)):
-            end = max(0, phrase.start - len(phrase.determiner) - bool(phrase.determiner))
-            if match := same.search(before, max(0, end - len(preposition[1]) - 2), end):
-                return f"{before[: match.start()]}{part}{before[phrase.end :]}"
-        return f"{before.rstrip('?!. ')} {part}?"
+    if _NUMBER.fullmatch(part) and (numbers := [one for one in _NUMBER.finditer(before) if len(one[0]) == len(part)]):
+        return f"{before[: numbers[-1].start()]}{part}{before[numbers[-1].end() :]}"
+    if preposition := _opens_with_preposition(part, language):
+        return _replace_after(preposition[1], before, part, language)
     if language == "en" and _IS_NAME.fullmatch(part) and (names := _IN_NAME.findall(before, 1)):
         return before.replace(names[-1], part)  # `And Zurich?` after the Basel office is the Zurich office
     old = _phrase_to_replace(part, noun_phrases(before, language), language)
     if old is None:
         return _append_topic(f"{part[:1].upper()}{part[1:]}?", before.rstrip("?!. "))
     start = old.start - (len(old.determiner) + 1 if old.determiner else 0)
+    if lang.regex("followup.counting", language, r"\b%s\s*\Z", re.IGNORECASE).search(before[:start]):
+        return _append_topic(f"{before.rstrip('?!. ')}?", part)  # what is counted stays
+    if not old.determiner and (lead := _determiner_before(before[:start], language)):
+        start = lead.start()
+    words = old.text.split()
+    if len(words) > 2 and " " not in part and not old.named:  # `the policy cover theft`: a verb is among them
+        start = old.end - len(words[-1])
     return f"{before[:start]}{part}{before[old.end :]}"
+
+
+def _opens_with_preposition(part: str, language: str) -> re.Match[str] | None:
+    return lang.regex("followup.prepositions", language, r"^(%s)\s+\S", re.IGNORECASE).match(part)
+
+
+def _replace_after(preposition: str, before: str, part: str, language: str) -> str:
+    """The question before with another phrase after the same preposition; at its end where it has none."""
+    inside = re.compile(rf"\b{preposition}\s+", re.IGNORECASE)
+    same = re.compile(rf"\b{preposition}\s+(?:[\w'’-]+\s+){{0,2}}\Z", re.IGNORECASE)
+    for phrase in reversed(noun_phrases(before, language)):
+        if joined := inside.search(before, phrase.start, phrase.end):
+            return f"{before[: joined.start()]}{part}{before[phrase.end :]}"
+        end = max(0, phrase.start - len(phrase.determiner) - bool(phrase.determiner))
+        if match := same.search(before, max(0, end - MAX_LEAD_CHARS), end):
+            return f"{before[: match.start()]}{part}{before[phrase.end :]}"
+    return f"{before.rstrip('?!. ')} {part}?"
+
+
+def _determiner_before(text: str, language: str) -> re.Match[str] | None:
+    """A determiner at the end of a text, with one word after it at most."""
+    determiners = "|".join(map(re.escape, sorted(lang.words("phrases.determiners", language)))) or "(?!)"
+    found = re.compile(rf"\b(?:{determiners})\s+(?:[\w'’-]+\s+)?\Z", re.IGNORECASE)
+    return found.search(text, max(0, len(text) - MAX_LEAD_CHARS))
+
+
+def _another_one(before: str, part: str, language: str) -> str:
+    """The question before about another thing of the same name: `and the small one?`"""
+    match = lang.own_regex("followup.another_one", language, flags=re.IGNORECASE).fullmatch(part)
+    phrases = noun_phrases(before, language)
+    if not match or not phrases:
+        return ""
+    noun = phrases[-1].text.split()[-1]
+    start = phrases[-1].end - len(noun)
+    lead = _determiner_before(before[:start], language)
+    return f"{before[: lead.start() if lead else start]}{match['which']} {noun}{before[phrases[-1].end :]}"
 
 
 def _phrase_to_replace(part: str, phrases: Sequence[Phrase], language: str) -> Phrase | None:

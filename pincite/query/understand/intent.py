@@ -14,7 +14,7 @@ FACT_WEIGHT = 0.3
 """Weight of a question for a plain fact, which no pattern shows."""
 
 _INTENTS: Mapping[Intent, tuple[tuple[float, tuple[str, ...]], ...]] = {
-    "SUMMARY": ((0.95, ("summary",)), (0.8, ("summary_likely",)), (0.75, ("summary_about",))),
+    "SUMMARY": ((0.95, ("summary",)), (0.8, ("summary_likely", "summary_request")), (0.75, ("summary_about",))),
     "COMPARISON": (
         (0.9, ("comparison",)),
         (0.8, ("comparison_likely",)),

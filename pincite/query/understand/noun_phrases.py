@@ -71,7 +71,17 @@ def _is_noun(word: str, number: int, tokens: list[tuple[str, int, int]], languag
         return True
     following = tokens[number + 1][0] if number + 1 < len(tokens) else ""
     closes = not following[:1].isalnum() or following in lang.words("phrases.prepositions", language)
-    return stem(low, language) not in _not_nouns(language) and not (low.endswith("ed") and closes)
+    if stem(low, language) in _not_nouns(language):
+        return closes and low.endswith("ing") and _is_determined(number, tokens, language)
+    return not (low.endswith("ed") and closes)
+
+
+def _is_determined(number: int, tokens: list[tuple[str, int, int]], language: str) -> bool:
+    """Whether a determiner stands before a word, or before the one word that describes it: `the next meeting`."""
+    before = [token[0].lower() for token in tokens[max(0, number - 2) : number]]
+    determiners = lang.words("phrases.determiners", language)
+    describes = bool(before) and stem(before[-1], language) in _not_nouns(language)
+    return before[-1:] != [] and (before[-1] in determiners or (describes and before[0] in determiners))
 
 
 def _phrase_end(first: int, tokens: list[tuple[str, int, int]], kinds: list[bool], language: str) -> int:

@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -10,7 +11,7 @@ from psycopg import sql
 from pincite.config.branches.retrieval import Rag
 from pincite.core.accounts.access import Scope
 from pincite.core.documents.positions import PageText, TextSpan
-from pincite.core.protocols import Fetched, Match, TitleMatch, Vector
+from pincite.core.protocols import Fetched, Match, NamedDocument, TitleMatch, Vector
 from pincite.core.query.hits import RetrievedChunk
 from pincite.core.query.question import Filters
 from pincite.store.database import Database, select_list
@@ -132,6 +133,20 @@ class PostgresIndex:
         [found] = await self._database.run_batch(scope.person, query, values=values)
         return [TitleMatch(name, document, Match(key, cosine)) for name, document, key, cosine in found]
 
+    async def documents_with_names_like(
+        self, parts: Sequence[str], *, scope: Scope, filters: Filters, limit: int
+    ) -> list[NamedDocument]:
+        """Return the documents whose title or file name contains one of these parts, those with most parts first."""
+        if not scope.realms or not parts:
+            return []
+        escaped = ["%" + _LIKE_SIGNS.sub(r"\\\g<0>", part) + "%" for part in parts]
+        query = sql.SQL(_DOCUMENTS_WITH_NAMES_LIKE).format(
+            library=scope_sql.library(filters), documents=scope_sql.documents(filters)
+        )
+        values = {**scope_sql.values(scope, filters), "parts": escaped, "limit": limit}
+        [found] = await self._database.run_batch(scope.person, query, values=values)
+        return [NamedDocument(*row) for row in found]
+
     async def nearest_in_documents(
         self, documents: Sequence[str], vector: Vector, *, scope: Scope, filters: Filters, limit: int
     ) -> list[Match]:
@@ -198,6 +213,13 @@ _DOCUMENTS_NAMED = """
         order by cosine desc, chunk limit 1
     ) v order by n.called, n.id
 """
+_DOCUMENTS_WITH_NAMES_LIKE = """
+    with admitted as materialized (select id from {library} as document where {documents})
+    select d.id, d.title, d.name from admitted a join document d on d.id = a.id cross join lateral (
+        select count(*) as parts from unnest(%(parts)s::text[]) part where d.title ilike part or d.name ilike part
+    ) held where held.parts > 0 order by held.parts desc, d.created_at desc, d.id limit %(limit)s
+"""
+_LIKE_SIGNS = re.compile(r"[\\%_]")
 _NEAREST_IN_DOCUMENTS = """
     select v.chunk, v.cosine from {library} d cross join lateral (
         select chunk, max(-(embedding <#> %(vector)s::halfvec))::float8 as cosine from {vectors} v

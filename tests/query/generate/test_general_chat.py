@@ -38,7 +38,7 @@ def test_small_talk_is_answered_by_the_model_without_a_look_into_the_documents(m
     assert "".join(event.text for event in events if isinstance(event, Token)) == result.text
 
 
-@pytest.mark.parametrize(("text", "said"), [("Hello!", "Ask me something"), ("Vielen Dank!", "Frag mich etwas")])
+@pytest.mark.parametrize(("text", "said"), [("Hello!", "Ask me something"), ("Vielen Dank!", "Gern geschehen")])
 def test_without_a_model_a_sentence_says_what_to_do(make_run: Callable[..., Run], text: str, said: str) -> None:
     run = make_run(TEXTS, RANKS, RANKS, rag__mode="automatic")
     run.kit = replace(run.kit, llm=run.kit.extractive)

@@ -104,3 +104,25 @@ def test_questions_do_not_grow_from_turn_to_turn() -> None:
         whole = make_standalone(asked, said)
         said.append(Exchange(asked, whole, ""))
         assert len(whole) < 300
+
+
+@pytest.mark.parametrize(
+    ("before", "text", "whole"),
+    [
+        ("What is the rent of Quay 3?", "and of Quay 9?", "What is the rent of Quay 9?"),
+        (
+            "What is the penalty for late delivery?",
+            "and for early delivery?",
+            "What is the penalty for early delivery?",
+        ),
+        ("What's the price of the large room?", "and the small one?", "What's the price of the small room?"),
+        ("What did we spend in 2023?", "2022?", "What did we spend in 2022?"),
+        ("Was kostet der Transport nach Linz?", "nach Wien?", "Was kostet der Transport nach Wien?"),
+        ("Does the policy cover theft?", "what about fire?", "Does the policy cover fire?"),
+        ("How many days do I get?", "what about part-timers?", "How many days do I get (part-timers)?"),
+        ("Summarise the travel policy", "and the expense policy?", "Summarise the expense policy"),
+        ("When is the next meeting?", "and who is invited?", "and who is invited (meeting)?"),
+    ],
+)
+def test_the_part_that_changed_takes_its_place(before: str, text: str, whole: str) -> None:
+    assert make_standalone(text, [Exchange(before, before, "")]) == whole

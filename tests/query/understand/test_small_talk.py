@@ -2,7 +2,7 @@ import time
 
 import pytest
 
-from pincite.query.understand.small_talk import is_small_talk
+from pincite.query.understand.small_talk import is_small_talk, talk_kind
 
 
 @pytest.mark.parametrize(
@@ -37,6 +37,30 @@ from pincite.query.understand.small_talk import is_small_talk
 )
 def test_small_talk_is_recognised(text: str) -> None:
     assert is_small_talk(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("Hello!", "greeting"),
+        ("Hi there. Thanks for your help!", "thanks"),
+        ("Tschüss", "goodbye"),
+        ("Hallo, wie geht es dir?", "how_are_you"),
+        ("What can you do for me?", "about_me"),
+        ("Was kannst du alles?", "about_me"),
+        ("What is 17 * 23?", "arithmetic"),
+        ("12 + 30 =", "arithmetic"),
+        ("Was ist 12 mal 30?", "arithmetic"),
+        ("Was sind 15 Prozent von 200?", "arithmetic"),
+        ("ok", "other"),
+        ("2024-06-05", None),
+        ("What is 3.2?", None),
+        ("06/2024", None),
+        ("What is item 17 * in the list?", None),
+    ],
+)
+def test_the_kind_of_small_talk(text: str, kind: str | None) -> None:
+    assert talk_kind(text) == kind
 
 
 @pytest.mark.parametrize(

@@ -205,6 +205,26 @@ def test_documents_are_found_by_name_without_the_qualifier(with_store: Any) -> N
     with_store(test)
 
 
+def test_documents_are_found_by_parts_of_their_names(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        scope = await store.scope()
+        march = await store.put("site_meeting_2025-03-11.txt", "some words")
+        other = await store.put("fire_drill.txt", "other words", folder="in")
+
+        async def found(*parts: str, filters: Filters = ALL, who: Scope = scope) -> list[str]:
+            named = await store.index.documents_with_names_like(parts, scope=who, filters=filters, limit=5)
+            return [one.document_id for one in named]
+
+        assert await found("SITE", "meet", "-03", "drill") == [march, other]
+        assert await found("site_meeting") == [march]
+        assert await found("s_te", "%", "\\", "'; drop table document; --") == []
+        assert await found("meet", "drill", filters=Filters(folder="in")) == [other]
+        assert await found() == []
+        assert await found("meet", who=Scope("stranger", ())) == []
+
+    with_store(test)
+
+
 def test_the_nearest_chunks_of_a_document_are_found_and_of_no_other(with_store: Any) -> None:
     async def test(store: Any) -> None:
         scope, vector = await store.scope(), await store.vector("green leaves")
