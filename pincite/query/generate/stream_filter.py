@@ -50,6 +50,7 @@ _REASONING = ("<think>", "<thinking>", "<reasoning>")
 _FENCE = re.compile(r"(?P<lead>(?:[ \t>*+\-.)\d]{0,39}[ \t>])?)(?P<fence>`{3,}(?=[^`]*\Z)|~{3,})")
 _MAYBE_FENCE = re.compile(r"[ \t>*+\-.)\d]{0,40}(?:`{0,2}|~{0,2})\Z")
 _LANGUAGE = re.compile(r"[ \t]*+([\w+#.-]*+)(?:[ \t]++[\w.=\"-]*+)*+")
+_HAS_LINK = re.compile(r"\w+://|\bwww\.|\bmailto:|\]\s*[(\[]|<\w", re.IGNORECASE)
 _ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,2}[.)])\s+")
 
 
@@ -76,8 +77,8 @@ class StreamFilter:
 
     @property
     def suggested_questions(self) -> tuple[str, ...]:
-        """The questions that the model suggested so far."""
-        return tuple(self._suggested[:MAX_QUESTIONS])
+        """The questions that the model suggested so far, without those that have a link, even one of the sources."""
+        return tuple([one for one in self._suggested if not _HAS_LINK.search(one)][:MAX_QUESTIONS])
 
     def feed(self, text: str) -> str:
         """Add output; the text that may be shown now."""

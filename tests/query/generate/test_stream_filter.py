@@ -197,6 +197,14 @@ def test_suggested_questions_are_taken_out(text: str) -> None:
     assert clean(text) == ("Five.", ("Why five?", "Since when?"))
 
 
+@pytest.mark.parametrize("link", ["![q](https://docs.example/c)", "see http://k.example"])
+def test_a_suggested_question_with_a_link_is_left_out(link: str) -> None:
+    cleaner = StreamFilter(policy=LinkPolicy.allowing(["https://docs.example/c http://k.example www.w.example"]))
+    cleaner.feed(f"Five.\nSUGGESTED_QUESTIONS: Why {link}?|Since when?")
+    cleaner.close()
+    assert cleaner.suggested_questions == ("Since when?",)
+
+
 def test_an_answer_that_is_only_a_preamble_is_kept() -> None:
     assert clean("Of course.")[0] == "Of course."
     assert clean("")[0] == ""
