@@ -12,15 +12,15 @@ from pincite.text.fixed_answers import nothing_found
 from pincite.text.terms import words
 
 WEIGHTS: Mapping[str, float] = {
-    "bias": -5.81,
-    "meaning": 3.77,
-    "near": 0.78,
-    "names": -0.75,
-    "german": 0.53,
-    "fit": 0.57,
+    "bias": -5.48,
+    "meaning": 2.26,
+    "names": -0.49,
+    "german": 0.79,
+    "fit": 0.48,
+    "relevance": 2.82,
 }
 """Weights of the features; `./run bench choosing` fits them, see docs/evaluation.md."""
-WEIGHTS_ACROSS: Mapping[str, float] = {"bias": -8.8, "meaning": 16.8, "fit": 0.67}
+WEIGHTS_ACROSS: Mapping[str, float] = {"bias": -7.71, "meaning": 13.63, "fit": 0.65, "relevance": 2.25}
 """The weights where the best sentence is in another language than the question: words cannot be compared."""
 WEIGHTS_WITHOUT_EMBEDDER: Mapping[str, float] = {
     "bias": -3.76,
@@ -30,7 +30,7 @@ WEIGHTS_WITHOUT_EMBEDDER: Mapping[str, float] = {
     "fit": 0.3,
 }
 """The weights where no embedder compares meanings."""
-MIN_PROBABILITY = 0.45
+MIN_PROBABILITY = 0.36
 """Probability of an answer below which a question is refused."""
 MAX_TERM_WEIGHT = 10
 """A term weighs as much as it has letters, up to this number; a number weighs as much: long words say more."""
@@ -62,6 +62,7 @@ def answer_features(question: QuestionTerms, found: Sequence[ScoredSentence]) ->
         "names": sum(term.similarity(near) < MIN_SIMILARITY for term in names) / len(names) if names else 0.0,
         "german": float(question.language in lang.flagged("compounds")),
         "fit": found[0].score,
+        "relevance": best.relevance,
     }
 
 

@@ -10,6 +10,7 @@ from pincite.extractive.answer_span import answer_value
 from pincite.extractive.lists import NESTED, Listing, items_after, lists_in
 from pincite.extractive.paragraph import tells_earlier_state, with_paragraph
 from pincite.extractive.question import QuestionTerm, QuestionTerms
+from pincite.extractive.rival import rival_sentence
 from pincite.extractive.score import ScoredSentence
 from pincite.extractive.select import Passage, passages, probabilities, select_sentences
 from pincite.extractive.sentences import Sentence
@@ -61,7 +62,11 @@ def _sentences(question: QuestionTerms, found: Sequence[ScoredSentence], sources
     no_value = question.answer.form == "yes_no" or tells_earlier_state(best.text, best.language)
     first = "" if no_value else _value(question, found, sources)
     parts = list[AnswerPart]()
-    for passage in passages(_same_rows(question, select_sentences(found), bool(first)), sources):
+    chosen = select_sentences(found[:1] if question.answer.form == "yes_no" else found)
+    rival = rival_sentence(question, found, sources)
+    if rival and rival not in chosen:
+        chosen.insert(1, rival)
+    for passage in passages(_same_rows(question, chosen, bool(first)), sources):
         text = sources[passage.source - 1].chunk.text
         if any(part.source == passage.source and part.start <= passage.start < part.end for part in parts):
             continue

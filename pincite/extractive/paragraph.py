@@ -39,6 +39,8 @@ def _has_lines(paragraph: str) -> bool:
 def _paragraph(text: str, span: Span) -> Span:
     """The span between the breaks around a sentence, without white space, marks of items and questions before it."""
     start = max((match.end() for match in _BREAK.finditer(text, 0, span[0] + 1) if match.end() <= span[0]), default=0)
+    while text.startswith("#", start) and 0 <= (line_end := text.find("\n", start)) < span[0]:
+        start = line_end + 1
     after = _BREAK.search(text, span[1])
     end = after.start() if after else len(text)
     inner = text[start:end]

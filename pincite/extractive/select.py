@@ -13,6 +13,8 @@ ENOUGH_PROBABILITY = 0.85
 MIN_PROBABILITY = 0.05
 """Probability below which a sentence is not added."""
 MAX_SENTENCES = 3
+MIN_RELEVANCE_SHARE = 0.5
+"""Share of the relevance of the best sentence's passage that another passage has, so that it is quoted, too."""
 DUPLICATE_OVERLAP = 0.7
 """Share of common terms from which on two sentences are duplicates."""
 
@@ -46,8 +48,10 @@ def select_sentences(found: Sequence[ScoredSentence]) -> list[Sentence]:
     for scored, share in zip(found[1:], shares[1:], strict=True):
         if len(chosen) == MAX_SENTENCES or total >= ENOUGH_PROBABILITY or share < MIN_PROBABILITY:
             break
-        one = scored.sentence
-        if one.language == chosen[0].language and not any(_are_duplicates(one, other) for other in chosen):
+        one, best = scored.sentence, chosen[0]
+        if one.source != best.source and one.relevance < MIN_RELEVANCE_SHARE * best.relevance:
+            continue
+        if one.language == best.language and not any(_are_duplicates(one, other) for other in chosen):
             chosen.append(one)
             total += share
     return chosen

@@ -27,7 +27,7 @@ class Sentence:
     """A sentence of a source with its terms, and those of the sentence before, of the passage and of the headings.
 
     `number` counts the sentences of its passage. `embedded_text` has the names of the columns for a row of a
-    table. `refers_back` means that the sentence begins with a reference to the sentence before. `above` are the names
+    table, and the question of the source for a sentence that answers one. `refers_back` means that the sentence begins with a reference to the sentence before. `above` are the names
     of its document, the headings, and the question of the source that it follows. `is_heading` marks a heading.
     """
 
@@ -90,7 +90,9 @@ def _of(source: int, hit: Hit) -> list[Sentence]:
                 start,
                 end,
                 text,
-                row_at(chunk, start, end).to_text() if is_row(text) else text,
+                row_at(chunk, start, end).to_text()
+                if is_row(text)
+                else _in_context(text, asked or _question_above(hit)),
                 chunk.language,
                 held[n] | named,
                 held[n - 1] if n else nothing,
@@ -103,6 +105,17 @@ def _of(source: int, hit: Hit) -> list[Sentence]:
             )
         )
     return made
+
+
+def _question_above(hit: Hit) -> str:
+    """The last heading, where it is a question."""
+    heading = hit.chunk.heading_path[-1] if hit.chunk.heading_path else ""
+    return heading if _asks(heading) else ""
+
+
+def _in_context(text: str, asked: str) -> str:
+    """A sentence with the question that it answers in the source, as its meaning is compared."""
+    return f"{asked} {text}" if asked else text
 
 
 def _asks(text: str) -> bool:

@@ -18,6 +18,11 @@ def test_a_short_paragraph_is_quoted_whole() -> None:
     assert quoted(text, "First idea was 21 June.") == "First idea was 21 June. We now meet on 5 July."
 
 
+def test_a_heading_directly_above_is_not_quoted() -> None:
+    text = "## 5 Insurance\nThe carrier is insured. Proof is due in January."
+    assert quoted(text, "The carrier is insured.") == "The carrier is insured. Proof is due in January."
+
+
 @pytest.mark.parametrize("mark", ["- ", "* ", "3. "])
 def test_an_item_ends_where_the_next_one_begins(mark: str) -> None:
     text = f"{mark}Doors open at nine. Bring a badge.\n{mark}Lunch is at noon."
