@@ -71,8 +71,8 @@ def _sentences(question: QuestionTerms, found: Sequence[ScoredSentence], sources
         if any(part.source == passage.source and part.start <= passage.start < part.end for part in parts):
             continue
         start, end = passage.start, passage.end
-        if not parts and not first and not passage.sentences[0].is_row:
-            start, end = with_paragraph(text, (start, end), passage.sentences[0].language)
+        if not parts and not first and _needs_more(question, found[0]):
+            start, end = with_paragraph(text, (start, end), best.language, back=best.refers_back)
         quoted = _words_of(passage) if (start, end) == (passage.start, passage.end) else plain(text[start:end])
         opening = f"{first} " if first and not parts else ""
         gap = "\n" if passage.sentences[0].is_log_line else parts[-1].gap if parts else " "
@@ -93,6 +93,16 @@ def _same_rows(question: QuestionTerms, chosen: Sequence[Sentence], has_value: b
     shared = [word for word in question.terms if word.is_in(_cells_of(best))]
     others = [one for one in chosen[1:] if one.is_row or not has_value]
     return [best, *(one for one in others if not one.is_row or all(word.is_in(_cells_of(one)) for word in shared))]
+
+
+def _needs_more(question: QuestionTerms, best: ScoredSentence) -> bool:
+    """Whether the sentences after the best one may complete it: conditions, reasons, a value that it lacks."""
+    if best.sentence.is_row:
+        return False
+    lacks = best.features.get("lacks_kind") or best.features.get("lacks_person")
+    why = lang.regex("extractive.why", question.language, r"\b%s\b").search(question.text.lower())
+    earlier = tells_earlier_state(best.sentence.text, best.sentence.language)
+    return bool(lacks or why or earlier or question.answer.form == "yes_no")
 
 
 def _value(question: QuestionTerms, found: Sequence[ScoredSentence], sources: Sequence[Hit]) -> str:

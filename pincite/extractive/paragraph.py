@@ -1,4 +1,4 @@
-"""The paragraph around a sentence: a short one is quoted whole, as its other sentences often correct or complete it."""
+"""The rest of a sentence's paragraph: where it is short it is quoted, too, as it often corrects or completes it."""
 
 import re
 
@@ -14,10 +14,14 @@ MIN_LINE_CHARS = 50
 _BREAK = re.compile(r"\n[ \t]*\n|\n(?=[ \t]*(?:[-*+•>#|]|\d{1,3}[.)][ \t]|```|~~~))|(?<=:)\n|(?<=\|)\n")
 
 
-def with_paragraph(text: str, span: Span, language: str) -> Span:
-    """The span of a sentence's whole paragraph if that is short; else with what corrects it."""
-    start, end = _paragraph(text, span)
-    if end - start <= MAX_PARAGRAPH_CHARS and not _has_lines(text[start:end]):
+def with_paragraph(text: str, span: Span, language: str, *, back: bool = False) -> Span:
+    """The span of a sentence with the rest of its paragraph if that is short; else with what corrects it.
+
+    `back` includes the sentences before it.
+    """
+    first, end = _paragraph(text, span)
+    start = first if back else span[0]
+    if end - start <= MAX_PARAGRAPH_CHARS and not _has_lines(text[first:end]):
         return start, end
     if not tells_earlier_state(text[span[0] : span[1]], language):
         return span

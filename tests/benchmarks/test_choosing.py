@@ -15,7 +15,7 @@ def case(question: str, text: str, kind: str, *, held_out: bool = False, cosine:
     asked = question_terms(question, found)
     made = score_sentences(asked, found, [cosine, cosine / 2])
     gold = np.array([kind == "covered" and "19" in one.sentence.text for one in made])
-    return Case(kind, held_out, asked, made, made, gold)
+    return Case(kind, False, held_out, asked, made, made, gold)
 
 
 @pytest.fixture

@@ -7,13 +7,19 @@ from pincite.extractive.paragraph import MAX_PARAGRAPH_CHARS, with_paragraph
 LONG = " ".join(f"The committee spoke at length about point {n} of the agenda." for n in range(9))
 
 
-def quoted(text: str, sentence: str, language: str = "en") -> str:
+def quoted(text: str, sentence: str, language: str = "en", *, back: bool = False) -> str:
     start = text.index(sentence)
-    first, last = with_paragraph(text, (start, start + len(sentence)), language)
+    first, last = with_paragraph(text, (start, start + len(sentence)), language, back=back)
     return text[first:last]
 
 
-def test_a_short_paragraph_is_quoted_whole() -> None:
+def test_sentences_before_it_are_quoted_only_where_asked_for() -> None:
+    text = "The tug is called Mole. Dogs are not allowed. Cats are."
+    assert quoted(text, "Dogs are not allowed.") == "Dogs are not allowed. Cats are."
+    assert quoted(text, "Dogs are not allowed.", back=True) == text
+
+
+def test_a_short_paragraph_is_quoted_to_its_end() -> None:
     text = "Summer party\n\nFirst idea was 21 June. We now meet on 5 July.\n\nOther topics."
     assert quoted(text, "First idea was 21 June.") == "First idea was 21 June. We now meet on 5 July."
 
@@ -31,7 +37,7 @@ def test_an_item_ends_where_the_next_one_begins(mark: str) -> None:
 
 def test_a_question_of_the_source_is_not_quoted_with_its_answer() -> None:
     text = "Do you treat parrots? No. We refer them to a clinic."
-    assert quoted(text, "We refer them to a clinic.") == "No. We refer them to a clinic."
+    assert quoted(text, "We refer them to a clinic.", back=True) == "No. We refer them to a clinic."
 
 
 def test_in_a_long_paragraph_only_a_corrected_sentence_takes_more_with_it() -> None:

@@ -23,7 +23,7 @@ from tests.stub_openai import stub_server
 from tests.tracing.test_recorder import ASKED, make_run
 
 CANARY = "zebrafinch"
-TEXT = f"# Cats\n\nCats purr when they are content. The {CANARY} sings.\n"
+TEXT = f"# Cats\n\nCats purr when they are content.\n\nThe {CANARY} sings.\n"
 QUESTION = f"Does the {CANARY} sing when cats purr?"
 
 
