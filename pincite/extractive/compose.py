@@ -17,6 +17,7 @@ from pincite.extractive.sentences import Sentence
 from pincite.extractive.tables import row_at
 from pincite.text import lang
 from pincite.text.markdown_blocks import plain
+from pincite.text.negation import is_negator
 from pincite.text.sentences import Span
 from pincite.text.terms import terms, words
 
@@ -24,6 +25,8 @@ MAX_ITEMS = 20
 """Items or rows of one list or table in an answer."""
 MIN_VALUE_PROBABILITY = 0.5
 """Probability of the best sentence from which on the answer begins with its value."""
+MAX_DENIAL_DISTANCE = 6
+"""Words before a value among which a word that denies it is looked for."""
 MIN_LEAD_SHARE = 0.5
 """Share of the question's terms that the sentence or heading above a list has, so that the list answers."""
 
@@ -73,6 +76,7 @@ def _sentences(question: QuestionTerms, found: Sequence[ScoredSentence], sources
         start, end = passage.start, passage.end
         if not parts and not first and _needs_more(question, found[0]):
             start, end = with_paragraph(text, (start, end), best.language, back=best.refers_back)
+        start = _after_other_yes_no(question, passage.sentences[0], start)
         quoted = _words_of(passage) if (start, end) == (passage.start, passage.end) else plain(text[start:end])
         opening = f"{first} " if first and not parts else ""
         gap = "\n" if passage.sentences[0].is_log_line else parts[-1].gap if parts else " "
@@ -93,6 +97,15 @@ def _same_rows(question: QuestionTerms, chosen: Sequence[Sentence], has_value: b
     shared = [word for word in question.terms if word.is_in(_cells_of(best))]
     others = [one for one in chosen[1:] if one.is_row or not has_value]
     return [best, *(one for one in others if not one.is_row or all(word.is_in(_cells_of(one)) for word in shared))]
+
+
+def _after_other_yes_no(question: QuestionTerms, sentence: Sentence, start: int) -> int:
+    """The start of a quote, after the source's own yes or no where that answers another question than the one asked."""
+    if sentence.after_yes_no is None or sentence.start != start or not sentence.asked:
+        return start
+    wanted = frozenset(terms(sentence.asked, sentence.language))
+    same = question.answer.form == "yes_no" and all(term.similarity(wanted) for term in question.terms)
+    return start if same else sentence.after_yes_no
 
 
 def _needs_more(question: QuestionTerms, best: ScoredSentence) -> bool:
@@ -119,8 +132,16 @@ def _value(question: QuestionTerms, found: Sequence[ScoredSentence], sources: Se
         return f"{cell}." if cell else ""
     if probabilities(found)[0] < MIN_VALUE_PROBABILITY or not all(word.similarity(held) for word in question.terms):
         return ""
-    value = plain(answer_value(question.answer.kind, best.text, best.language, question.forms, question.text))
-    return f"{value}." if value and value != plain(best.text).rstrip(".") else ""
+    value = answer_value(question.answer.kind, best.text, best.language, question.forms, question.text)
+    if not value or plain(value) == plain(best.text).rstrip(".") or _is_denied(best.text, value, best.language):
+        return ""
+    return f"{plain(value)}."
+
+
+def _is_denied(text: str, value: str, language: str) -> bool:
+    """Whether a word that denies stands shortly before a value: `not on 17 May`."""
+    before = words(text[: max(0, text.replace("\n", " ").find(value))])[-MAX_DENIAL_DISTANCE:]
+    return any(is_negator(word, language) for word in before)
 
 
 def _cell(question: QuestionTerms, best: Sentence, sources: Sequence[Hit]) -> str:

@@ -1,4 +1,4 @@
-"""Sentences that cannot answer a question, however alike they are: other identifiers, and headings without a value."""
+"""Sentences that cannot answer a question, however alike: other identifiers, quoted mails, headings without a value."""
 
 from collections.abc import Sequence
 
@@ -12,6 +12,7 @@ from pincite.extractive.sentences import Sentence
 def without_others(question: QuestionTerms, found: Sequence[Sentence], sources: Sequence[Hit]) -> list[Sentence]:
     """The sentences that are about an identifier of the question, by their own words or by those around them."""
     fitting = [one for one in found if not one.is_heading or _heading_answers(question, one)]
+    fitting = _without_old_mails(question, fitting)
     if not question.identifiers:
         return fitting
     return [one for one in fitting if _is_about(one, question.identifiers, sources[one.source - 1].chunk.text)]
@@ -26,6 +27,14 @@ def _is_about(sentence: Sentence, wanted: Sequence[str], passage: str) -> bool:
     if any(mentions(sentence.above, one) for one in wanted):
         return True
     return any(mentions(passage, one) and not names_another(sentence.above, one, sentence.language) for one in wanted)
+
+
+def _without_old_mails(question: QuestionTerms, found: Sequence[Sentence]) -> list[Sentence]:
+    """The sentences without those of quoted mails, where the reply above says something about the question itself."""
+    replying = {
+        one.source for one in found if not one.is_quoted and any(term.is_in(one.terms) for term in question.terms)
+    }
+    return [one for one in found if not one.is_quoted or one.source not in replying]
 
 
 def _heading_answers(question: QuestionTerms, heading: Sentence) -> bool:

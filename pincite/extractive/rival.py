@@ -58,6 +58,6 @@ def _specifics(question: QuestionTerms, sentence: Sentence) -> frozenset[str]:
 
 
 def _covered(question: QuestionTerms, sentence: Sentence) -> float:
-    """The weight of the question's terms that a sentence or its headings have."""
-    held = sentence.terms | sentence.heading_terms
+    """The weight of the question's terms that a sentence, the one before it or its headings have."""
+    held = sentence.terms | sentence.terms_before | sentence.heading_terms
     return sum(term.weight * term.similarity(held) for term in question.terms)

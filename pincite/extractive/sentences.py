@@ -29,6 +29,8 @@ class Sentence:
     `number` counts the sentences of its passage. `embedded_text` has the names of the columns for a row of a
     table, and the question of the source for a sentence that answers one. `refers_back` means that the sentence begins with a reference to the sentence before. `above` are the names
     of its document, the headings, and the question of the source that it follows. `is_heading` marks a heading.
+    `asked` is the question of the source that it answers, `after_yes_no` the offset after its own bare yes or no, and
+    `is_quoted` marks an earlier mail that a mail quotes.
     """
 
     source: int
@@ -46,6 +48,9 @@ class Sentence:
     refers_back: bool
     above: str = ""
     is_heading: bool = False
+    asked: str = ""
+    after_yes_no: int | None = None
+    is_quoted: bool = False
 
     @property
     def is_row(self) -> bool:
@@ -66,7 +71,7 @@ def sentences_of(hits: Sequence[Hit]) -> list[Sentence]:
 def _of(source: int, hit: Hit) -> list[Sentence]:
     chunk = hit.chunk
     split = [span for one in sentences(chunk.text) for span in _lines(chunk.text, one)]
-    spans = _with_bare_answers(chunk.text, split, chunk.language)
+    spans, after_yes_no = _with_bare_answers(chunk.text, split, chunk.language)
     held = [frozenset(terms(chunk.text[start:end], chunk.language)) for start, end in spans]
     around = frozenset[str]().union(*held)
     names = " ".join([chunk.title, _FILE_ENDING.sub("", chunk.document_name), *chunk.heading_path, chunk.header])
@@ -102,6 +107,9 @@ def _of(source: int, hit: Hit) -> list[Sentence]:
                 bool(n and _back_reference(chunk.language).match(text)),
                 above,
                 _is_heading(hit, text),
+                asked or _question_above(hit),
+                after_yes_no.get(start),
+                _is_quoted(chunk.text, start),
             )
         )
     return made
@@ -134,17 +142,27 @@ def _back_reference(language: str) -> re.Pattern[str]:
     return re.compile(rf"\W*+(?:\w++\W++){{0,3}}?(?:{words})\b", re.IGNORECASE)
 
 
-def _with_bare_answers(text: str, spans: Sequence[Span], language: str) -> list[Span]:
-    """The spans, where a bare yes or no belongs to the sentence after it: without it that sentence is misquoted."""
+def _with_bare_answers(text: str, spans: Sequence[Span], language: str) -> tuple[list[Span], dict[int, int]]:
+    """The spans, where a bare yes or no belongs to the sentence after it: without it that sentence is misquoted.
+
+    For such a span, by its start, the offset of the sentence after the bare answer.
+    """
     bare = lang.regex("extractive.bare_answers", language, r"\W*%s\W*", re.IGNORECASE)
     joined: list[Span] = []
+    after: dict[int, int] = {}
     for start, end in spans:
         before = joined[-1] if joined else None
         if before and bare.fullmatch(text, *before) and not text[before[1] : start].strip("\n *_"):
             joined[-1] = before[0], end
+            after[before[0]] = start
         else:
             joined.append((start, end))
-    return joined
+    return joined, after
+
+
+def _is_quoted(text: str, start: int) -> bool:
+    """Whether a sentence begins in a line of an earlier mail, which a reply quotes with `>`."""
+    return text[text.rfind("\n", 0, start) + 1 : start + 1].lstrip().startswith(">")
 
 
 def _lines(text: str, span: Span) -> list[Span]:

@@ -108,3 +108,23 @@ def test_a_value_that_is_the_whole_sentence_is_said_once() -> None:
 )
 def test_the_things_compared_are_found(question: str, sides: list[list[str]]) -> None:
     assert [[word.text for word in side] for side in sides_of(question_terms(question, []))] == sides
+
+
+CARDS = "Can I pay by card?\n\nYes. We take Visa and Mastercard, but not American Express."
+
+
+def test_a_yes_to_a_broader_question_is_not_repeated() -> None:
+    assert told("Can I pay by card?", CARDS)[0].text.startswith("Yes. We take Visa")
+    assert told("Can I pay with American Express?", CARDS)[0].text.startswith("We take Visa")
+    assert told("Which card do you take?", CARDS)[0].text.startswith("We take Visa")
+
+
+def test_a_value_that_is_denied_is_not_said_first() -> None:
+    text = "The Spring Regatta will not be on 17 May 2025 this year. Classes are named later, in a letter to everybody."
+    assert not told("When is the Spring Regatta?", text)[0].text.startswith("17 May")
+
+
+def test_a_cancelled_date_is_quoted_with_the_new_one() -> None:
+    text = "The regatta will not take place on 17 May. We have moved it to Saturday, 24 May 2025."
+    said = told("When is the regatta?", text)[0].text
+    assert said == text

@@ -42,3 +42,9 @@ def test_a_heading_answers_where_it_has_the_value_asked_for() -> None:
 
 def test_without_identifiers_every_sentence_stays() -> None:
     assert len(kept("Was the team pleased?", RELEASES)) == 3
+
+
+def test_a_quoted_mail_does_not_answer_where_the_reply_does() -> None:
+    mail = "The regatta is moved to 24 May.\n\n> The regatta is on 17 May. Race officer: Rainer Kranz.\n> Bring boots."
+    assert kept("When is the regatta?", mail) == ["The regatta is moved to 24 May."]
+    assert any("boots" in one for one in kept("Which boots do I bring?", "Hello all.\n\n> Bring boots."))
