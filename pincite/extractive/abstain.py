@@ -32,6 +32,8 @@ WEIGHTS_WITHOUT_EMBEDDER: Mapping[str, float] = {
 """The weights where no embedder compares meanings."""
 MIN_PROBABILITY = 0.36
 """Probability of an answer below which a question is refused."""
+MIN_PROBABILITY_WITHOUT_VALUE = 0.6
+"""The probability that is needed where the best sentence has no value of the kind asked for."""
 MAX_TERM_WEIGHT = 10
 """A term weighs as much as it has letters, up to this number; a number weighs as much: long words say more."""
 MIN_SIMILARITY = 0.5
@@ -48,6 +50,13 @@ def answer_probability(question: QuestionTerms, found: Sequence[ScoredSentence],
     weights = across if with_meaning else WEIGHTS_WITHOUT_EMBEDDER
     features = {"bias": 1.0, **answer_features(question, found)}
     return 1 / (1 + exp(-max(-60.0, min(60.0, sum(weight * features[name] for name, weight in weights.items())))))
+
+
+def needed_probability(found: Sequence[ScoredSentence]) -> float:
+    """The probability of an answer below which a question is refused."""
+    if not found or found[0].sentence.is_row:  # a cell of a row has a value in its column's terms
+        return MIN_PROBABILITY
+    return MIN_PROBABILITY_WITHOUT_VALUE if found[0].features.get("lacks_kind") else MIN_PROBABILITY
 
 
 def answer_features(question: QuestionTerms, found: Sequence[ScoredSentence]) -> dict[str, float]:

@@ -11,8 +11,8 @@ from pincite.text.quantities import figures_in
 
 MAX_COMPARED = 12
 """Sentences after the best one that are compared with it."""
-MAX_BEHIND = 0.12
-"""Cosine, on the common scale, by which a rival may be less similar to the question than the best sentence."""
+MIN_SCORE_SHARE = 0.7
+"""Share of the best sentence's score that a rival has, at least."""
 MIN_SHARE = 0.75
 """Share of the question's terms of the best sentence that a rival has, at least."""
 
@@ -30,7 +30,7 @@ def rival_sentence(question: QuestionTerms, found: Sequence[ScoredSentence], sou
         one = other.sentence
         if sources[one.source - 1].chunk.document_id == document or one.language != best.sentence.language:
             continue
-        if other.cosine < best.cosine - MAX_BEHIND or _covered(question, one) < MIN_SHARE * _covered(
+        if other.score < MIN_SCORE_SHARE * best.score or _covered(question, one) < MIN_SHARE * _covered(
             question, best.sentence
         ):
             continue

@@ -7,7 +7,7 @@ from pincite.core.protocols import LLM, Embedder
 from pincite.core.query.hits import Hit
 from pincite.core.query.prompt import NO_ANSWER, Prompt, Quote, StreamPart
 from pincite.errors import Unavailable
-from pincite.extractive.abstain import MIN_PROBABILITY, answer_probability, refusal, without_missing
+from pincite.extractive.abstain import answer_probability, needed_probability, refusal, without_missing
 from pincite.extractive.compose import AnswerPart, compose_answer
 from pincite.extractive.filter import without_others
 from pincite.extractive.question import QuestionTerms, question_terms, with_follow_up
@@ -56,7 +56,7 @@ class Extractive:
                 question, rank_by_terms(question, sentences)[:MAX_EMBEDDED_SENTENCES]
             )
             needed = without_missing(question, found, prompt.asked)
-            answered = answer_probability(needed, found, with_meaning=with_meaning) >= MIN_PROBABILITY
+            answered = answer_probability(needed, found, with_meaning=with_meaning) >= needed_probability(found)
             parts = await self._whole(question, found, prompt.sources, likely_answered=answered)
             if not parts and not answered:
                 yield StreamPart(refusal(question, found), note=note)

@@ -5,6 +5,7 @@ from pincite.extractive.abstain import (
     answer_features,
     answer_probability,
     missing_words,
+    needed_probability,
     refusal,
     without_missing,
 )
@@ -86,3 +87,9 @@ def test_an_earlier_word_that_no_passage_has_is_left_out_of_a_follow_up() -> Non
     scored = score_sentences(asked, found, [0.5])
     assert [term.text for term in without_missing(asked, scored, "and Kassel?").terms] == ["kassel"]
     assert without_missing(asked, scored, "") == asked
+
+
+def test_an_answer_without_the_value_asked_for_must_be_likelier() -> None:
+    lacking, _ = judged("What percentage of the main mirror was recoated?", 0.6)
+    having, _ = judged("How much did the mirror cost?", 0.6)
+    assert needed_probability(lacking) > needed_probability(having) == needed_probability([]) == MIN_PROBABILITY
