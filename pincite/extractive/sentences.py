@@ -10,7 +10,7 @@ from pincite.extractive.tables import columns, is_header, is_row, row_at
 from pincite.extractive.whole.outline import LABELLED_LINE, LOG_LINE
 from pincite.text import lang
 from pincite.text.sentences import Span, sentences, trim
-from pincite.text.terms import terms
+from pincite.text.terms import stem, terms
 
 MAX_ANSWERING_SENTENCES = 4
 """Sentences after a question of the source that it is read together with."""
@@ -19,6 +19,7 @@ MIN_LOG_LINES = 3
 """Lines with a date, a time or a label that are entries of their own."""
 MIN_ENTRY_SHARE = 0.6
 """Share of such lines in a paragraph."""
+_HYPHENATED = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+")
 _FILE_ENDING = re.compile(r"\.\w{1,5}$")
 
 
@@ -72,7 +73,7 @@ def _of(source: int, hit: Hit) -> list[Sentence]:
     chunk = hit.chunk
     split = [span for one in sentences(chunk.text) for span in _lines(chunk.text, one)]
     spans, after_yes_no = _with_bare_answers(chunk.text, split, chunk.language)
-    held = [frozenset(terms(chunk.text[start:end], chunk.language)) for start, end in spans]
+    held = [_terms_with_joined(chunk.text[start:end], chunk.language) for start, end in spans]
     around = frozenset[str]().union(*held)
     names = " ".join([chunk.title, _FILE_ENDING.sub("", chunk.document_name), *chunk.heading_path, chunk.header])
     nothing, asked, asked_at = frozenset[str](), "", -1
@@ -102,7 +103,7 @@ def _of(source: int, hit: Hit) -> list[Sentence]:
                 held[n] | named,
                 held[n - 1] if n else nothing,
                 around,
-                frozenset(terms(above, chunk.language)),
+                _terms_with_joined(above, chunk.language),
                 hit.relevance,
                 bool(n and _back_reference(chunk.language).match(text)),
                 above,
@@ -113,6 +114,12 @@ def _of(source: int, hit: Hit) -> list[Sentence]:
             )
         )
     return made
+
+
+def _terms_with_joined(text: str, language: str) -> frozenset[str]:
+    """The terms of a sentence; words with a hyphen also in one: `Wi-Fi` is `wifi`."""
+    joined = (stem(match.group().replace("-", "").lower(), language) for match in _HYPHENATED.finditer(text))
+    return frozenset([*terms(text, language), *joined])
 
 
 def _question_above(hit: Hit) -> str:

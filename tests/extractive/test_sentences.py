@@ -41,3 +41,8 @@ def test_the_lines_of_a_log_and_lines_with_labels_are_sentences_of_their_own() -
     labels = sentences_of([hit("Waste\nPaper: Friday\nGlass: Monday\nCans: Tuesday")])
     assert [one.text for one in labels] == ["Waste", "Paper: Friday", "Glass: Monday", "Cans: Tuesday"]
     assert len(sentences_of([hit("We met at ten.\nNote: it rained\nall day long in the yard.")])) < 4
+
+
+def test_a_word_with_a_hyphen_is_found_in_one_too() -> None:
+    [one] = sentences_of([hit("Guests get a code for the Wi-Fi.")])
+    assert {"wifi", "wi", "fi"} <= one.terms

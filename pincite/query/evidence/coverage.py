@@ -95,6 +95,8 @@ def _is_covered(forms: frozenset[str], held: frozenset[str]) -> bool:
 
 MAX_EVIDENCE_PASSAGES = 50
 """No answer stands on more passages."""
+MAX_LANGUAGE_PASSAGES = 3
+"""Passages whose language tells whether the question is answered across languages."""
 
 
 async def evidence_selection(run: Run, plan: Plan, hits: Sequence[Hit]) -> Evidence:
@@ -103,5 +105,8 @@ async def evidence_selection(run: Run, plan: Plan, hits: Sequence[Hit]) -> Evide
     aspects = find_aspects(plan.text, plan.analysis.entities, {hit.chunk.language for hit in kept})
     held = frozenset[str]().union(*(chunk_terms(hit.chunk) for hit in kept))
     coverage, missing = measure_coverage(aspects, held)
+    own = question_language(plan.text)
+    if kept and all(hit.chunk.language != own for hit in kept[:MAX_LANGUAGE_PASSAGES]):
+        missing = ()  # words of two languages cannot be compared
     run.observe(kept=len(kept), aspects=len(aspects), missing=len(missing))
     return Evidence(tuple(kept), coverage, missing)

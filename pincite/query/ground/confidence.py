@@ -56,20 +56,24 @@ class ConfidenceInputs:
     agreement: float | None = None
     rival: float = 0.0
     computed: bool = False
+    across: bool = False
 
 
 def calibrated_confidence(inputs: ConfidenceInputs) -> Confidence:
     """The confidence by the fitted curve.
 
     It is not high where the model cited nothing, sources or drafts disagree, nothing was found about a word of the
-    question, or a value was computed from a table: code chose the column and the rows.
+    question, the source is in another language, or a value was computed from a table: code chose the column and the
+    rows.
     """
     if not inputs.relevant:
         return Confidence(0.0, "low", "no sentence is supported by a source")
     score = estimate_likelihood(max(inputs.relevant), inputs.rival, inputs.answered_share) * inputs.groundedness.score
     level: ConfidenceLevel = "high" if score >= HIGH_SCORE else "medium" if score >= MEDIUM_SCORE else "low"
     disagreed = inputs.agreement is not None and inputs.agreement < MIN_AGREEMENT
-    if level == "high" and (inputs.uncited or inputs.conflicts or disagreed or inputs.computed or inputs.missing):
+    if level == "high" and (
+        inputs.uncited or inputs.conflicts or disagreed or inputs.computed or inputs.missing or inputs.across
+    ):
         level, score = "medium", min(score, HIGH_SCORE - 0.01)
     return Confidence(round(score, 4), level, _reason(inputs))
 
@@ -138,6 +142,8 @@ def _reason(inputs: ConfidenceInputs) -> str:
         parts.append(f"another source of relevance {inputs.rival:.0%} is not cited")
     if inputs.uncited:
         parts.append("the model cited nothing itself")
+    if inputs.across:
+        parts.append("the source is in another language")
     if inputs.computed:
         parts.append("computed from the rows shown")
     if inputs.conflicts:

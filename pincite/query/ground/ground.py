@@ -22,6 +22,8 @@ from pincite.query.understand.small_talk import talk_kind, talk_language
 from pincite.text.fixed_answers import nothing_found, quote_words, talk_reply
 from pincite.text.terms import question_language
 
+ACROSS_SHARE = 0.5
+"""Share of a question that counts as answered by a source in another language."""
 MAX_MISSING_ASPECTS = 3
 """Aspects of a question that a refusal names."""
 MAX_REASONS = 5
@@ -163,20 +165,30 @@ def _confidence(
     cited = [sources[number - 1] for number in sorted(grounded.cited)]
     headings = [part for hit in cited for part in (hit.chunk.title, *hit.chunk.heading_path)]
     cited_texts = [*(citation.quote for citation in grounded.citations), *headings]
+    own = question_language(plan.text)
+    across = bool(cited) and all(hit.chunk.language != own for hit in cited)
     inputs = ConfidenceInputs(
         tuple(hit.relevance for hit in cited),
         grounded.groundedness,
-        1.0 if _is_computed(grounded) else answered_share(plan.text, cited_texts),
+        _answered(grounded, across, plan.text, cited_texts),
         evidence.missing,
         uncited=not grounded.marked,
         conflicts=len(grounded.conflicts),
         agreement=grounded.agreement,
         rival=max((hit.relevance for n, hit in enumerate(sources, 1) if n not in grounded.cited), default=0.0),
         computed=_is_computed(grounded),
+        across=across,
     )
     if run.settings.confidence.rule == "counted":
         return counted_confidence(inputs, sources, len(grounded.citations))
     return calibrated_confidence(inputs)
+
+
+def _answered(grounded: GroundedDraft, across: bool, question: str, cited_texts: Sequence[str]) -> float:
+    """The share of the question that the cited texts cover; an estimate where its words cannot be compared."""
+    if _is_computed(grounded):
+        return 1.0
+    return ACROSS_SHARE if across else answered_share(question, cited_texts)
 
 
 def _is_computed(grounded: GroundedDraft) -> bool:

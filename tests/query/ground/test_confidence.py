@@ -55,7 +55,17 @@ def test_the_reason_names_what_raises_and_lowers_the_confidence() -> None:
     )
 
 
-@pytest.mark.parametrize("against", [{"uncited": True}, {"conflicts": 1}, {"agreement": 0.2}, {"computed": True}])
+@pytest.mark.parametrize(
+    "against",
+    [
+        {"uncited": True},
+        {"conflicts": 1},
+        {"agreement": 0.2},
+        {"computed": True},
+        {"across": True},
+        {"missing": ("Patagonia",)},
+    ],
+)
 def test_confidence_is_not_high_without_citations_or_with_conflicts(against: dict[str, object]) -> None:
     assert calibrated_confidence(GOOD).level == "high"
     made = calibrated_confidence(replace(GOOD, **against))  # type: ignore[arg-type]
