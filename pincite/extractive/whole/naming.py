@@ -63,7 +63,10 @@ def month_signs(word: str) -> list[str]:
 
 
 def pair_named(left: Sequence[str], right: Sequence[str], known: Sequence[NamedDocument]) -> tuple[str, ...]:
-    """The two documents of which one has a word of each side that the other lacks; none where there are no two."""
+    """The two documents of which one has a word of each side that the other lacks; none where there are no two.
+
+    A word that both names have counts twice: `room hire 2023 and 2024` names two documents about room hire.
+    """
     best, pair = 0, tuple[str, ...]()
     names = {one.document_id: name_forms(f"{one.title} {one.name}") for one in known}
     for one, its in names.items():
@@ -72,8 +75,8 @@ def pair_named(left: Sequence[str], right: Sequence[str], known: Sequence[NamedD
                 continue
             own = sum(_weight(word) for word in left if _is_held(word, its) and not _is_held(word, others))
             others_own = sum(_weight(word) for word in right if _is_held(word, others) and not _is_held(word, its))
-            both = sum(_is_held(word, its) and _is_held(word, others) for word in (*left, *right))
-            score = own + others_own + both
+            shared = {word for word in (*left, *right) if _is_held(word, its) and _is_held(word, others)}
+            score = own + others_own + 2 * sum(map(_weight, shared))  # a shared word names both
             if own and others_own and score > best:
                 best, pair = score, (one, other)
     return pair

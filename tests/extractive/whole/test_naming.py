@@ -53,6 +53,15 @@ def test_two_documents_are_named_by_the_words_that_only_one_of_them_has() -> Non
     assert pair_named(["lease"], ["lease"], known) == ()
 
 
+def test_documents_that_share_the_other_words_are_the_pair() -> None:
+    known = [
+        NamedDocument("old", "Room hire", "room-hire-2023.md"),
+        NamedDocument("minutes", "Board minutes", "board-minutes-2024-03-14.txt"),
+        NamedDocument("new", "Room hire", "room-hire-2024.md"),
+    ]
+    assert pair_named(["room", "hire", "deposit", "2023"], ["2024"], known) == ("old", "new")
+
+
 def test_months_and_umlauts_are_looked_up_as_file_names_write_them() -> None:
     assert month_signs("märz") == month_signs("march") == ["-03", ".03.", "_03"]
     assert month_signs("roof") == []
