@@ -36,7 +36,7 @@ class Curve:
 
 
 # Fitted by `./run bench confidence --data DIR`; see docs/evaluation.md.
-FITTED_CURVE = Curve(-0.11, 0.78, 0.44)
+FITTED_CURVE = Curve(0.31, 0.76, 0.2)
 
 
 @dataclass(frozen=True, slots=True)
