@@ -177,23 +177,38 @@ def shares(cases: Sequence[Case]) -> dict[str, np.ndarray]:
 
 def report(cases: Sequence[Case], more: Sequence[Case]) -> list[str]:
     """The weights beside those in use, and what is refused at several thresholds."""
+    across, cases = [case for case in cases if case.across], [case for case in cases if not case.across]
     tuning = [case for case in cases if not case.held_out]
     choice = fit_choice([*(case for case in tuning if case.kind == "covered"), *more])
     lines = ["| measure | fitted | in use |", "|---|---|---|"]
     lines += [f"| {name} | {choice.get(name, 'by hand')} | {weight} |" for name, weight in WEIGHTS.items()]
-    for title, used, words in (
-        ("refusal", abstain.WEIGHTS, False),
-        ("by words", abstain.WEIGHTS_WITHOUT_EMBEDDER, True),
-    ):
-        fitted = fit_refusal(tuning, [name for name in used if name != "bias"], words=words)
+    fits = [
+        ("refusal", abstain.WEIGHTS, False, tuning),
+        ("by words", abstain.WEIGHTS_WITHOUT_EMBEDDER, True, tuning),
+    ]
+    if across:
+        first, three = (
+            np.mean([case.gold[:count].any() for case in across if case.kind == "covered"]) for count in (1, 3)
+        )
+        lines += ["", f"Across languages: gold sentence first {first:.3f}, among the first three {three:.3f}."]
+        unseen = [case for case in across if not case.held_out]
+        fits.append(("across languages", abstain.WEIGHTS_ACROSS, False, unseen))
+    for title, used, words, chosen in fits:
+        fitted = fit_refusal(chosen, [name for name in used if name != "bias"], words=words)
         lines += ["", f"| {title} | fitted | in use |", "|---|---|---|"]
         lines += [f"| {name} | {fitted[name]} | {weight} |" for name, weight in used.items()]
-    lines += [
+    lines += _refused_at(cases)
+    return [*lines, "", "Across languages:", *_refused_at(across)] if across else lines
+
+
+def _refused_at(cases: Sequence[Case]) -> list[str]:
+    """What is refused at several thresholds, on the tuning articles and on the others."""
+    lines = [
         "",
         "| threshold | covered | near | far | held out: covered | near | far |",
         "|---|---|---|---|---|---|---|",
     ]
-    sides = shares(tuning), shares([case for case in cases if case.held_out])
+    sides = shares([case for case in cases if not case.held_out]), shares([case for case in cases if case.held_out])
     for threshold in (0.2, 0.25, 0.3, 0.35, abstain.MIN_PROBABILITY, 0.4, 0.45, 0.5):
         refused = [f"{(side[kind] < threshold).mean():.3f}" for side in sides for kind in side]
         lines.append(f"| {threshold:g} | {' | '.join(refused)} |")

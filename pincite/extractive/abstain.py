@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import exp
 
+from pincite.extractive.identifiers import mentions
 from pincite.extractive.question import QuestionTerm, QuestionTerms
 from pincite.extractive.score import ScoredSentence
 from pincite.text import lang
@@ -19,9 +20,11 @@ WEIGHTS: Mapping[str, float] = {
     "fit": 0.48,
     "relevance": 2.82,
 }
-"""Weights of the features; `./run bench choosing` fits them, see docs/evaluation.md."""
+"""Weights of the features, fitted on a mixture of XQuAD and natural questions; see docs/evaluation.md."""
 WEIGHTS_ACROSS: Mapping[str, float] = {"bias": -7.71, "meaning": 13.63, "fit": 0.65, "relevance": 2.25}
-"""The weights where the best sentence is in another language than the question: words cannot be compared."""
+"""The weights where the best sentence is in another language than the question: words cannot be compared.
+
+`./run bench choosing --across` fits them."""
 WEIGHTS_WITHOUT_EMBEDDER: Mapping[str, float] = {
     "bias": -3.76,
     "near": 4.93,
@@ -54,7 +57,7 @@ def answer_probability(question: QuestionTerms, found: Sequence[ScoredSentence],
 
 def needed_probability(found: Sequence[ScoredSentence]) -> float:
     """The probability of an answer below which a question is refused."""
-    if not found or found[0].sentence.is_row:  # a cell of a row has a value in its column's terms
+    if not found or found[0].sentence.is_row:  # the number of a cell has its unit in the name of the column
         return MIN_PROBABILITY
     return MIN_PROBABILITY_WITHOUT_VALUE if found[0].features.get("lacks_kind") else MIN_PROBABILITY
 
@@ -91,13 +94,17 @@ def refusal(question: QuestionTerms, found: Sequence[ScoredSentence]) -> str:
 
 
 def missing_words(question: QuestionTerms, found: Sequence[ScoredSentence]) -> list[str]:
-    """The words of the question that no passage has, as written: names and numbers, then nouns."""
+    """The words of the question that no passage has, as written: identifiers, names and numbers, then nouns."""
+    texts = [f"{scored.sentence.text} {scored.sentence.above}" for scored in found]
+    identifiers = [one for one in question.identifiers if not any(mentions(text, one) for text in texts)]
+    parts = {word for one in question.identifiers for word in words(one)}
     held = frozenset[str]().union(*(scored.sentence.passage_terms | scored.sentence.heading_terms for scored in found))
     absent = {term.text for term in question.terms if term.similarity(held) < MIN_SIMILARITY}
     nouns = lang.own_regex("extractive.things", question.language)
     things = [match[1] for match in nouns.finditer(question.text) if match[1].lower() not in question.names]
     names = [word for word in re.findall(r"[^\W_]+", question.text) if word.lower() in question.names]
-    return [word for word in dict.fromkeys([*names, *things]) if word.lower() in absent][:MAX_MISSING]
+    others = [word for word in dict.fromkeys([*names, *things]) if word.lower() in absent - parts]
+    return [*identifiers, *others][:MAX_MISSING]
 
 
 def _term_weight(term: QuestionTerm) -> int:

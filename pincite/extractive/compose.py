@@ -8,7 +8,7 @@ from pincite.core.query.hits import Hit
 from pincite.core.query.prompt import Computation
 from pincite.extractive.answer_span import answer_value
 from pincite.extractive.lists import NESTED, Listing, items_after, lists_in
-from pincite.extractive.paragraph import tells_earlier_state, with_paragraph
+from pincite.extractive.paragraph import may_be_corrected, with_paragraph
 from pincite.extractive.question import QuestionTerm, QuestionTerms
 from pincite.extractive.rival import rival_sentence
 from pincite.extractive.score import ScoredSentence
@@ -62,7 +62,7 @@ def compose_answer(
 def _sentences(question: QuestionTerms, found: Sequence[ScoredSentence], sources: Sequence[Hit]) -> list[AnswerPart]:
     """The selected passages, after the value that answers; a list follows the passage that introduces it."""
     best = found[0].sentence
-    no_value = question.answer.form == "yes_no" or tells_earlier_state(best.text, best.language)
+    no_value = question.answer.form == "yes_no" or may_be_corrected(best.text, best.language)
     first = "" if no_value else _value(question, found, sources)
     parts = list[AnswerPart]()
     chosen = select_sentences(found[:1] if question.answer.form == "yes_no" else found)
@@ -114,7 +114,7 @@ def _needs_more(question: QuestionTerms, best: ScoredSentence) -> bool:
         return False
     lacks = best.features.get("lacks_kind") or best.features.get("lacks_person")
     why = lang.regex("extractive.why", question.language, r"\b%s\b").search(question.text.lower())
-    earlier = tells_earlier_state(best.sentence.text, best.sentence.language)
+    earlier = may_be_corrected(best.sentence.text, best.sentence.language)
     return bool(lacks or why or earlier or question.answer.form == "yes_no")
 
 

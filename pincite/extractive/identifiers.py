@@ -1,7 +1,6 @@
 """Identifiers in a text: versions, codes, rooms and part numbers, such as `3.1.0`, `E.114` or `LX-210`."""
 
 import re
-from collections.abc import Collection
 from functools import lru_cache
 
 from pincite.text.quantities import values_in
@@ -45,11 +44,6 @@ def names_another(text: str, identifier: str, language: str) -> bool:
         return False
     wanted = _form(identifier)
     return any(_form(other) == wanted for other in identifiers_in(text, language))
-
-
-def missing_identifiers(wanted: Collection[str], texts: Collection[str]) -> list[str]:
-    """The identifiers that none of the texts has."""
-    return [one for one in wanted if not any(mentions(text, one) for text in texts)]
 
 
 def _form(identifier: str) -> str:

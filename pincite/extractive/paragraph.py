@@ -23,7 +23,7 @@ def with_paragraph(text: str, span: Span, language: str, *, back: bool = False) 
     start = first if back else span[0]
     if end - start <= MAX_PARAGRAPH_CHARS and not _has_lines(text[first:end]):
         return start, end
-    if not tells_earlier_state(text[span[0] : span[1]], language):
+    if not may_be_corrected(text[span[0] : span[1]], language):
         return span
     following = [last for first, last in sentences(text[span[1] : end])][:MAX_CORRECTION_SENTENCES]
     return span[0], span[1] + following[-1] if following else span[1]
@@ -32,6 +32,12 @@ def with_paragraph(text: str, span: Span, language: str, *, back: bool = False) 
 def tells_earlier_state(sentence: str, language: str) -> bool:
     """Whether a sentence tells what was planned or valid before: `First idea was 21 June`."""
     return lang.regex("extractive.earlier_state", language, r"\b%s\b", re.IGNORECASE).search(sentence) is not None
+
+
+def may_be_corrected(sentence: str, language: str) -> bool:
+    """Whether what holds now may follow a sentence: it tells an earlier state, or revokes something."""
+    revoked = lang.regex("extractive.revoked", language, r"\b%s\b", re.IGNORECASE).search(sentence)
+    return tells_earlier_state(sentence, language) or revoked is not None
 
 
 def _has_lines(paragraph: str) -> bool:

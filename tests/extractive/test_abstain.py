@@ -93,3 +93,10 @@ def test_an_answer_without_the_value_asked_for_must_be_likelier() -> None:
     lacking, _ = judged("What percentage of the main mirror was recoated?", 0.6)
     having, _ = judged("How much did the mirror cost?", 0.6)
     assert needed_probability(lacking) > needed_probability(having) == needed_probability([]) == MIN_PROBABILITY
+
+
+def test_a_missing_identifier_is_named_whole() -> None:
+    found = sentences_of([hit("Room E.119 has a laser.")])
+    asked = question_terms("Which laser is in E.114?", found)
+    assert missing_words(asked, []) == ["E.114"]
+    assert missing_words(asked, score_sentences(asked, found, [0.5])) == ["E.114"]

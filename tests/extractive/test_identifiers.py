@@ -2,7 +2,7 @@
 
 import pytest
 
-from pincite.extractive.identifiers import identifiers_in, mentions, missing_identifiers, names_another
+from pincite.extractive.identifiers import identifiers_in, mentions, names_another
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,3 @@ def test_another_identifier_of_the_same_form_is_told() -> None:
     assert names_another("Release 3.2 was scheduled.", "3.3", "en")
     assert not names_another("Release 3.2, then 3.3.", "3.3", "en")
     assert not names_another("It costs 4.50 EUR.", "3.3", "en")
-
-
-def test_missing_identifiers_are_those_in_no_text() -> None:
-    assert missing_identifiers(["E.114", "3.3"], ["see E 114", "nothing"]) == ["3.3"]

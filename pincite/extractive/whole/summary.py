@@ -8,6 +8,7 @@ from math import log
 
 from pincite.core.query.hits import Hit
 from pincite.extractive.compose import AnswerPart
+from pincite.extractive.paragraph import tells_earlier_state
 from pincite.extractive.question import QuestionTerms
 from pincite.extractive.tables import cells
 from pincite.extractive.whole.naming import MIN_NAME_SHARE, name_share, named_words
@@ -188,8 +189,7 @@ class _Centrality:
         score += 0.2 * bool(values_in(text, language))
         score -= 0.4 * bool(_back_reference(language).match(text)) + 0.3 * (len(held) > MAX_TERMS)
         decided = lang.regex("extractive.decided", language, r"\b%s", re.IGNORECASE).search(text)
-        outdated = lang.regex("extractive.outdated", language, r"\b%s", re.IGNORECASE).search(text)
-        return score + (1.0 if self.decisions else 0.7) * bool(decided) - 0.6 * bool(outdated)
+        return score + (1.0 if self.decisions else 0.7) * bool(decided) - 0.6 * tells_earlier_state(text, language)
 
     def _beginning(self, section: OutlineSection) -> _Candidate | None:
         """The header of a table, or the first items of a list."""
