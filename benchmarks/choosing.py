@@ -35,7 +35,7 @@ from pincite.extractive.score import WEIGHTS, ScoredSentence, rank_by_terms, sco
 from pincite.extractive.sentences import sentences_of
 from pincite.models.calibration import FITTED as FITTED_CALIBRATION
 from pincite.models.calibration import known_calibration, to_common_scale
-from pincite.providers.extractive import MAX_EMBEDDED_SENTENCES
+from pincite.providers.extractive import MAX_EMBEDDED_SENTENCES, readable
 
 BY_HAND = frozenset({"reason", "defines"})
 """Measures of questions that are too rare in these sets."""
@@ -115,7 +115,12 @@ async def _case(
     vectors = await embedder.embed(texts, as_query=False) if texts else []
     scale = known_calibration(embedder) or FITTED_CALIBRATION
     cosines = [to_common_scale(scale, float(np.dot(wanted, vector))) or 0.0 for vector in vectors]
-    found = score_sentences(asked, sentences, cosines)
+    reader = pincite.services.kit_factory.kit(pincite.services.live_settings.settings).reader
+    numbers = sorted({sentence.source for sentence in sentences})
+    texts_read = [readable(sources[number - 1].chunk) for number in numbers]
+    read = await reader.read(asked.text, texts_read) if reader and numbers else []
+    readings = dict(zip(numbers, read, strict=True))
+    found = score_sentences(asked, sentences, cosines, readings)
     gold = [kind == "covered" and _holds(twin or question, sources[one.sentence.source - 1], one) for one in found]
     words = score_sentences(asked, sentences, term_shares(asked, sentences))
     return Case(kind, twin is not None, held_out(question), asked, found, words, np.array(gold, bool))

@@ -1,6 +1,6 @@
 """Spans, sentences and answerability of the reader on XQuAD and OMoS-QA's test files, neither of them trained on.
 
-    python training/read_evaluate.py MODEL.onnx TOKENIZER.json DATA/questions [--every 1] [--threads 2] [--out FILE]
+    python training/read_evaluate.py MODEL.onnx|READER.npz TOKENIZER.json DATA/questions [--every 1] [--threads 2] [--out FILE]
 
 XQuAD, English, German and across: F1 and exact match of the best span given the right paragraph, the share where the
 sentence that holds the best span also holds the right answer, the area under the curve of `answerable` for the right
@@ -32,15 +32,43 @@ SENTENCE = re.compile(r"(?<=[.!?])[\"”'’)]*\s+(?=[\"“„'(\[]?[A-ZÄÖÜ0-
 ARTICLES = {"en": r"\b(a|an|the)\b", "de": r"\b(ein|eine|einen|eines|einem|einer|der|die|das|den|dem|des)\b"}
 
 
+OUTPUTS = ("start", "end", "answerable", "polarity", "claim")
+
+
+def torch_runner(path: str):
+    """Runs trained weights (`.npz`) with torch, on a GPU where there is one."""
+    import torch
+    from read_model import Reader as Model
+
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    model = Model(dict(np.load(path))).to(device)
+
+    def run(ids: np.ndarray, types: np.ndarray) -> list[np.ndarray]:
+        ids, types = (torch.from_numpy(item).to(device) for item in (ids, types))
+        with torch.no_grad():
+            return [item.cpu().numpy() for item in model(ids, types, torch.ones_like(ids).bool())]
+
+    return run
+
+
+def onnx_runner(path: str, threads: int):
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+
+    def run(ids: np.ndarray, types: np.ndarray) -> list[np.ndarray]:
+        return session.run(list(OUTPUTS), {"ids": ids, "types": types})
+
+    return run
+
+
 class Reader:
     def __init__(self, model: str, tokenizer: str, threads: int = 2) -> None:
-        import onnxruntime
         from tokenizers import Tokenizer
 
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads
-        self.session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-        self.names = [item.name for item in self.session.get_outputs()]
+        self.run = torch_runner(model) if model.endswith(".npz") else onnx_runner(model, threads)
         self.pieces = Tokenizer.from_file(tokenizer)
         self.pieces.no_padding()
         self.pieces.no_truncation()
@@ -52,8 +80,7 @@ class Reader:
         read, offsets = coded.ids[: ROOM - len(asked) - 3], coded.offsets
         ids = np.array([[101, *asked, 102, *read, 102]], np.int64)
         types = (np.arange(ids.shape[1]) >= len(asked) + 2).astype(np.int64)[None]
-        feed = {"input_ids": ids, "token_type_ids": types, "attention_mask": np.ones_like(ids)}
-        found = dict(zip(self.names, (item[0] for item in self.session.run(None, feed)), strict=True))
+        found = dict(zip(OUTPUTS, (item[0] for item in self.run(ids, types)), strict=True))
         low, high = len(asked) + 2, len(asked) + 2 + len(read)
         sums = found["start"][low:high, None] + found["end"][None, low:high]
         sums = np.where(np.tril(np.triu(np.ones_like(sums)), LIMIT - 1) > 0, sums, -1e9)

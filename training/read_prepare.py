@@ -3,10 +3,11 @@
     python training/read_prepare.py --data DATA --shards SHARDS --eval EVAL --tokenizer TOKENIZER.json --out OUT
 
 DATA holds the unpacked `questions/` and `claims/`, SHARDS the parallel text `prepare.py` wrote; EVAL is read only to
-keep its text out. Two in a hundred documents of each source are held out. Half of the English examples have some
-words of the question, the passage or both replaced by German ones (`read_lexicon.py`).
+keep its text out. Two in a hundred documents of each source are held out. A quarter of the English examples stand a
+second time with some words of the question, the passage or both replaced by German ones (`read_lexicon.py`).
 
-Writes `train.npz` and `valid.npz`: word pieces, lengths, labels. A label of -1 means that the example does not teach
+Writes `train.npz` and `valid.npz`: word pieces, lengths, labels; and `train.jsonl.gz`, the same examples as text, for
+`read_generate.py` to translate. A label of -1 means that the example does not teach
 that output. Claims: 0 supported, 1 contradicted, 2 not stated, 3 contradicted or not stated.
 """
 
@@ -15,6 +16,7 @@ from __future__ import annotations
 import argparse
 import collections
 import glob
+import gzip
 import json
 import math
 import os
@@ -33,6 +35,7 @@ from prepare import Contamination, rows, tidy
 from read_lexicon import lexicon, read_pairs, switch
 
 ROOM, QUESTION_ROOM = 320, 96
+SWITCHED = 0.25
 WORD = re.compile(r"\w+")
 SENTENCE = re.compile(r"(?<=[.!?])[\"”'’)]*\s+(?=[\"“„'(\[]?[A-ZÄÖÜ0-9])|\n+")
 TASKS = ("span", "claim", "yesno")
@@ -219,11 +222,9 @@ class Examples:
         }
         row |= {"answerable": answerable, "polarity": polarity, "claim": claim}
         if language == "en":
-            other = self.switched(row) if held or random.random() < 0.5 else None
+            other = self.switched(row) if held or random.random() < SWITCHED else None
             if other:
                 self.rows.append(other)
-                if not held:
-                    return
         self.rows.append(row)
 
     def switched(self, row: dict) -> dict | None:
@@ -697,8 +698,8 @@ def parallel_claims(examples: Examples, shards: str) -> None:
 # ---------------------------------------------------------------- word pieces
 
 
-def pack(rows_: list[dict], tokenizer: str, path: str) -> int:
-    """Word pieces and labels of the examples as arrays; the passage is cut at ROOM pieces."""
+def pack(rows_: list[dict], tokenizer: str, path: str) -> list[int]:
+    """Write word pieces and labels as arrays; the passage is cut at ROOM pieces. Returns which examples are in."""
     from tokenizers import Tokenizer
 
     pieces = Tokenizer.from_file(tokenizer)
@@ -706,9 +707,9 @@ def pack(rows_: list[dict], tokenizer: str, path: str) -> int:
     pieces.no_truncation()
     asked = pieces.encode_batch([row["q"] for row in rows_], add_special_tokens=False)
     read = pieces.encode_batch([row["p"] for row in rows_], add_special_tokens=False)
-    flat, parts, columns = [], [], collections.defaultdict(list)
+    flat, parts, kept, columns = [], [], [], collections.defaultdict(list)
     sources = sorted({row["source"] for row in rows_})
-    for row, question, passage in zip(rows_, asked, read, strict=True):
+    for place, (row, question, passage) in enumerate(zip(rows_, asked, read, strict=True)):
         ids = question.ids[:QUESTION_ROOM]
         room = ROOM - len(ids) - 3
         offsets = passage.offsets[:room]
@@ -721,6 +722,7 @@ def pack(rows_: list[dict], tokenizer: str, path: str) -> int:
             start, end = inside[0] + len(ids) + 2, inside[-1] + len(ids) + 2
         ends = [b for _, b in sentences(row["p"])]
         number = np.searchsorted(ends, [a for a, _ in offsets], side="right")
+        kept.append(place)
         flat.append(np.array([101, *ids, 102, *passage.ids[:room], 102], np.uint16))
         parts.append(np.concatenate([np.zeros(len(ids) + 2), number + 1, [0]]).astype(np.uint8))
         for name, value in (
@@ -736,7 +738,7 @@ def pack(rows_: list[dict], tokenizer: str, path: str) -> int:
             columns[name].append(value)
     arrays = {name: np.array(values, np.int32) for name, values in columns.items()}
     np.savez(path, ids=np.concatenate(flat), sentence=np.concatenate(parts), sources=np.array(sources), **arrays)
-    return len(flat)
+    return kept
 
 
 def main() -> None:
@@ -764,7 +766,7 @@ def main() -> None:
     for held, name in ((True, "valid"), (False, "train")):
         chosen = [row for row in examples.rows if row["held"] == held]
         counts = collections.Counter((row["task"], row["source"]) for row in chosen)
-        made = pack(chosen, options.tokenizer, os.path.join(options.out, name + ".npz"))
+        made = len(pack(chosen, options.tokenizer, os.path.join(options.out, name + ".npz")))
         print(
             f"{time.time() - began:.0f} s: {name} {made}",
             {" ".join(k): v for k, v in sorted(counts.items())},
@@ -772,9 +774,10 @@ def main() -> None:
         )
         for what in ("task", "language", "answerable", "polarity", "claim"):
             print(what, dict(collections.Counter((row["task"], row[what]) for row in chosen)))
-    with open(os.path.join(options.out, "sample.jsonl"), "w", encoding="utf-8") as file:
-        for row in examples.rows[:300]:
-            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+    with gzip.open(os.path.join(options.out, "train.jsonl.gz"), "wt", encoding="utf-8", compresslevel=5) as file:
+        for row in examples.rows:
+            if row["language"] != "switched" and not row["held"]:
+                file.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
 if __name__ == "__main__":

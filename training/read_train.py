@@ -1,28 +1,25 @@
-"""Train the reader on the cores of a CPU, in bf16.
+"""Train the reader on a GPU, or on a CPU for a small trial.
 
-    python training/read_train.py --data DATA --embedder EMBEDDER.npz --out OUT --seconds 4200
+    python training/read_train.py --data DATA [DATA ...] --embedder EMBEDDER.npz --out OUT --seconds 240
+    python training/read_train.py ... --teacher OUT12/last.npz        learn from a deeper reader as well
 
-DATA is what `read_prepare.py` wrote. The reader starts with layers of the embedder; the word embeddings stay as they
-are. In every step each process takes examples of like length, up to `--tokens` word pieces, and the gradients are
-averaged: on a busy machine one process a core is faster than threads, which wait for each other at every operation.
-The learning rate follows the clock. `OUT/last.npz` is written every `--keep` seconds, `OUT/model_int8.onnx` every
-second time and at the end; `--resume` continues.
+DATA are folders or files that `read_prepare.py` and `read_generate.py` wrote (`train*.npz`, `valid.npz`). The reader
+starts with layers of the embedder; the word embeddings stay as they are. A step takes examples of like length, up to
+`--tokens` word pieces. The learning rate follows the clock, or the steps where `--steps` is given. `OUT/last.npz` is
+written every `--keep` seconds and at the end.
 """
 
 from __future__ import annotations
 
 import argparse
+import glob
 import json
 import os
-import subprocess
 import sys
-import tempfile
 import time
 
 import numpy as np
 import torch
-import torch.distributed as dist
-import torch.multiprocessing as mp
 import torch.nn.functional as F
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -31,82 +28,101 @@ from read_model import EMBEDDINGS, Reader, from_embedder
 LAYERS = "0,2,4,6,8,10"
 SPAN, CLAIM, YESNO = range(3)
 LANGUAGES = ("en", "switched", "de")
+COLUMNS = ("length", "question", "start", "end", "task", "language", "answerable", "polarity", "claim")
 
 
 class Examples:
-    def __init__(self, path: str) -> None:
-        arrays = np.load(path)
-        self.arrays = {name: arrays[name] for name in arrays.files}
-        self.ids = self.arrays["ids"].astype(np.int64)
-        self.length = self.arrays["length"]
-        self.offset = np.concatenate([[0], np.cumsum(self.length)])
+    """Word pieces and labels, on the device that trains."""
+
+    def __init__(self, paths: list[str], device: str) -> None:
+        files = [np.load(path) for path in paths]
+        self.length = np.concatenate([file["length"] for file in files])
+        self.offset = torch.from_numpy(np.concatenate([[0], np.cumsum(self.length)])).to(device)
+        self.ids, self.sentence = (
+            torch.from_numpy(np.concatenate([file[name] for file in files]).astype(np.int32)).to(device)
+            for name in ("ids", "sentence")
+        )
+        self.columns = {
+            name: torch.from_numpy(np.concatenate([file[name] for file in files]).astype(np.int64)).to(device)
+            for name in COLUMNS
+        }
+        self.device = device
 
     def __len__(self) -> int:
         return len(self.length)
 
     def batch(self, chosen: np.ndarray) -> dict[str, torch.Tensor]:
         width = int(self.length[chosen].max())
-        grid = {name: np.zeros((len(chosen), width), np.int64) for name in ("ids", "types", "sentence")}
-        for row, at in enumerate(chosen):
-            low, high = self.offset[at], self.offset[at + 1]
-            grid["ids"][row, : high - low] = self.ids[low:high]
-            grid["sentence"][row, : high - low] = self.arrays["sentence"][low:high]
-            grid["types"][row, self.arrays["question"][at] : high - low] = 1
-        out = {name: torch.from_numpy(values) for name, values in grid.items()}
-        out["mask"] = torch.from_numpy(np.arange(width)[None] < self.length[chosen][:, None])
-        for name in ("start", "end", "task", "language", "answerable", "polarity", "claim"):
-            out[name] = torch.from_numpy(self.arrays[name][chosen].astype(np.int64))
+        rows = torch.from_numpy(chosen).to(self.device)
+        out = {name: column[rows] for name, column in self.columns.items()}
+        places = torch.arange(width, device=self.device)[None]
+        out["mask"] = places < out["length"][:, None]
+        at = (self.offset[rows][:, None] + places).clamp(max=len(self.ids) - 1)
+        out["ids"], out["sentence"] = ((grid[at] * out["mask"]).long() for grid in (self.ids, self.sentence))
+        out["types"] = ((places >= out["question"][:, None]) & out["mask"]).long()
         return out
 
     def groups(self, chosen: np.ndarray, tokens: int) -> list[np.ndarray]:
         """The chosen examples by length, in groups of up to `tokens` pieces."""
-        order, found, group = chosen[np.argsort(self.length[chosen], kind="stable")], [], []
-        for at in order:
-            if group and (len(group) + 1) * self.length[at] > tokens:
-                found.append(np.array(group))
-                group = []
-            group.append(at)
-        return [*found, np.array(group)]
+        order, found, first = chosen[np.argsort(self.length[chosen], kind="stable")], [], 0
+        for at in range(1, len(order) + 1):
+            if at == len(order) or (at + 1 - first) * self.length[order[at]] > tokens:
+                found.append(order[first:at])
+                first = at
+        return found
 
     def forever(self, tokens: int, seed: int):
         random = np.random.default_rng(seed)
         while True:
             order = random.permutation(len(self))
-            for at in range(0, len(order), 1500):
-                found = self.groups(order[at : at + 1500], tokens)
+            size = max(64, tokens // 4)
+            for at in range(0, len(order), size):
+                found = self.groups(order[at : at + size], tokens)
                 for number in random.permutation(len(found)):
                     yield self.batch(found[number])
 
 
-def loss(found, batch) -> tuple[torch.Tensor, dict[str, float]]:
+def mean(values: torch.Tensor, counted: torch.Tensor) -> torch.Tensor:
+    return (values * counted).sum() / len(counted)
+
+
+def loss(found, batch) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
+    """Every part is a sum over its examples, divided by the size of the batch."""
     start, end, answerable, polarity, claim = found
-    parts = {}
     has = batch["start"] >= 0
-    if has.any():
-        parts["span"] = (
-            F.cross_entropy(start[has], batch["start"][has]) + F.cross_entropy(end[has], batch["end"][has])
-        ) / 2
+    parts = {
+        "span": mean(
+            F.cross_entropy(start, batch["start"].clamp(min=0), reduction="none")
+            + F.cross_entropy(end, batch["end"].clamp(min=0), reduction="none"),
+            has,
+        )
+        / 2
+    }
     has = batch["answerable"] >= 0
-    if has.any():
-        parts["answerable"] = F.binary_cross_entropy_with_logits(answerable[has], batch["answerable"][has].float())
-    for kind, weight in ((YESNO, 1.0), (SPAN, 0.2)):
-        has = (batch["polarity"] >= 0) & (batch["task"] == kind)
-        if has.any():
-            parts[("polarity", "ordinary")[kind == SPAN]] = (
-                F.cross_entropy(polarity[has], batch["polarity"][has]) * weight
-            )
-    has = batch["claim"] >= 0
-    if has.any():
-        chance = claim[has].log_softmax(-1)
-        either = torch.cat([chance, chance[:, 1:].logsumexp(-1, keepdim=True)], 1)  # contradicted or not stated
-        parts["claim"] = F.nll_loss(either, batch["claim"][has])
-    size = len(has)
-    counts = {"span": batch["start"] >= 0, "answerable": batch["answerable"] >= 0, "claim": has}
-    counts["polarity"] = (batch["polarity"] >= 0) & (batch["task"] == YESNO)
-    counts["ordinary"] = (batch["polarity"] >= 0) & (batch["task"] == SPAN)
-    share = {name: float(counts[name].sum()) / size for name in parts}
-    total = sum(part * share[name] for name, part in parts.items())
-    return total, {name: float(part.detach()) for name, part in parts.items()}
+    parts["answerable"] = mean(
+        F.binary_cross_entropy_with_logits(answerable, batch["answerable"].clamp(min=0).float(), reduction="none"), has
+    )
+    weight = (batch["polarity"] >= 0) * torch.where(batch["task"] == YESNO, 1.0, 0.2)
+    parts["polarity"] = mean(F.cross_entropy(polarity, batch["polarity"].clamp(min=0), reduction="none"), weight)
+    chance = claim.log_softmax(-1)
+    either = torch.cat([chance, chance[:, 1:].logsumexp(-1, keepdim=True)], 1)  # contradicted or not stated
+    parts["claim"] = mean(F.nll_loss(either, batch["claim"].clamp(min=0), reduction="none"), batch["claim"] >= 0)
+    return sum(parts.values()), parts
+
+
+def distance(found, taught, batch) -> torch.Tensor:
+    """From the teacher's outputs, for the outputs that an example has a label for."""
+
+    def divergence(mine: torch.Tensor, theirs: torch.Tensor) -> torch.Tensor:
+        return F.kl_div(mine.log_softmax(-1), theirs.log_softmax(-1), reduction="none", log_target=True).sum(-1)
+
+    total = mean(divergence(found[0], taught[0]) + divergence(found[1], taught[1]), batch["start"] >= 0) / 2
+    chance = taught[2].sigmoid()
+    total = total + mean(
+        F.binary_cross_entropy_with_logits(found[2], chance, reduction="none"), batch["answerable"] >= 0
+    )
+    total = total + mean(divergence(found[3], taught[3]), batch["polarity"] >= 0)
+    return total + mean(divergence(found[4], taught[4]), batch["claim"] >= 0)
 
 
 def best_span(start: np.ndarray, end: np.ndarray, limit: int = 40) -> tuple[int, int]:
@@ -125,6 +141,11 @@ def area(scores: np.ndarray, labels: np.ndarray) -> float:
     return float((ranks[labels == 1].sum() - good * (good + 1) / 2) / max(1, good * (len(labels) - good)))
 
 
+def outputs(model: Reader, batch) -> list[torch.Tensor]:
+    with torch.autocast(batch["ids"].device.type, torch.bfloat16):
+        return [item.float() for item in model(batch["ids"], batch["types"], batch["mask"])]
+
+
 def validate(model: Reader, examples: Examples, limit: int) -> dict[str, float]:
     """Figures on held-out documents, by language."""
     chosen = np.random.default_rng(1).permutation(len(examples))[:limit]
@@ -133,11 +154,11 @@ def validate(model: Reader, examples: Examples, limit: int) -> dict[str, float]:
     def keep(name: str, language: int, value) -> None:
         kept.setdefault(f"{name} {LANGUAGES[language]}", []).append(value)
 
-    with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
+    with torch.no_grad():
         for group in examples.groups(chosen, 8000):
             batch = examples.batch(group)
-            found = [item.float().numpy() for item in model(batch["ids"], batch["types"], batch["mask"])]
-            label = {name: values.numpy() for name, values in batch.items()}
+            found = [item.cpu().numpy() for item in outputs(model, batch)]
+            label = {name: values.cpu().numpy() for name, values in batch.items()}
             for row in range(len(group)):
                 language = label["language"][row]
                 if label["answerable"][row] >= 0 and label["task"][row] == SPAN:
@@ -165,114 +186,108 @@ def validate(model: Reader, examples: Examples, limit: int) -> dict[str, float]:
     return {name: round(value, 4) for name, value in results.items()}
 
 
-def run(rank: int, options: argparse.Namespace, meeting: str) -> None:
-    """One of the processes; the first one also writes and measures."""
-    torch.set_num_threads(1)
-    dist.init_process_group("gloo", init_method="file://" + meeting, rank=rank, world_size=options.processes)
-    train, valid = (Examples(os.path.join(options.data, name + ".npz")) for name in ("train", "valid"))
-    if rank == 0:
-        size = train.length.sum() / 1e6
-        print(f"{len(train)} examples, {size:.1f} million pieces, median {np.median(train.length):.0f}", flush=True)
+def found_files(data: list[str], name: str) -> list[str]:
+    return [
+        path
+        for place in data
+        for path in (sorted(glob.glob(os.path.join(place, name + "*.npz"))) if os.path.isdir(place) else [place])
+        if os.path.basename(path).startswith(name)
+    ]
+
+
+def train(options: argparse.Namespace) -> dict[str, float]:
+    device = options.device
+    examples = Examples(found_files(options.data, "train"), device)
+    valid = Examples(found_files(options.data, "valid"), device)
+    size = examples.length.sum() / 1e6
+    print(f"{len(examples)} examples, {size:.1f} million pieces, median {np.median(examples.length):.0f}", flush=True)
     parameters = from_embedder(options.embedder, [int(at) for at in options.layers.split(",")])
     if options.resume:
         parameters = {name: array.astype(np.float32) for name, array in np.load(options.resume).items()}
-    model = Reader(parameters)
+    model = Reader(parameters).to(device)
+    teacher = Reader(dict(np.load(options.teacher))).to(device).requires_grad_(False) if options.teacher else None
     model.one(EMBEDDINGS[0]).requires_grad_(False)
     heads = [p for name, p in model.named_parameters() if name.startswith("head_")]
     body = [p for name, p in model.named_parameters() if not name.startswith("head_") and p.requires_grad]
-    trained = body + heads
     optimiser = torch.optim.AdamW(
         [{"params": body, "times": 1.0}, {"params": heads, "times": 3.0}],
         lr=options.rate,
         betas=(0.9, 0.98),
         weight_decay=0.01,
-        fused=True,
     )
     log: list[dict] = []
 
-    def keep(seconds: float, last: bool) -> None:
+    def keep(seconds: float, limit: int) -> dict[str, float]:
         path = os.path.join(options.out, "last.npz")
         np.savez(path + ".part.npz", **{name: array.astype(np.float16) for name, array in model.arrays().items()})
         os.replace(path + ".part.npz", path)
-        if last or len(log) % 2 == 0:
-            command = [sys.executable, os.path.join(os.path.dirname(__file__), "read_model.py"), path, options.out]
-            export = subprocess.Popen(command, stderr=subprocess.DEVNULL)
-            if last:
-                export.wait()
-        found = validate(model, valid, len(valid) if last else options.valid)
+        found = validate(model, valid, limit)
         log.append({"seconds": round(seconds), "steps": step, "pieces": pieces, "valid": found})
-        print(f"{seconds:.0f} s, step {step}", found, flush=True)
+        print(f"{seconds:.0f} s, step {step}, {pieces / 1e6:.1f} million pieces", found, flush=True)
         with open(os.path.join(options.out, "progress.json"), "w") as file:
             json.dump(log, file, indent=1)
+        return found
 
     began = kept = time.time()
-    total = options.until - began if options.until else options.seconds
     pieces, means = 0, {}
-    flat = torch.zeros(sum(p.numel() for p in trained) + 2)
-    for step, batch in enumerate(train.forever(options.tokens, options.seed * 100 + rank)):
+    for step, batch in enumerate(examples.forever(options.tokens, options.seed)):
         now = time.time()
-        if rank == 0 and (now - kept > options.keep or step == options.first):
-            kept = now
-            keep(now - began, False)
-        with torch.autocast("cpu", torch.bfloat16):
-            found = model(batch["ids"], batch["types"], batch["mask"], options.drop)
-        value, parts = loss(found, batch)
-        for p in trained:
-            p.grad = None
-        value.backward()
-        # Averaged over the processes: the gradients, and how much of the time is over, so that all use the same rate.
-        torch.cat([(p.grad if p.grad is not None else torch.zeros_like(p)).flatten() for p in trained], out=flat[:-2])
-        flat[-2], flat[-1] = (time.time() - began) / total, float(batch["mask"].sum())
-        dist.all_reduce(flat)
-        flat[:-1] /= options.processes
-        done, at = float(flat[-2]), 0
+        done = step / options.steps if options.steps else (now - began) / options.seconds
         if done >= 1:
             break
-        for p in trained:
-            p.grad = flat[at : at + p.numel()].view_as(p)
-            at += p.numel()
+        if now - kept > options.keep:
+            kept = now
+            keep(now - began, options.valid)
+        with torch.autocast(device, torch.bfloat16):
+            found = model(batch["ids"], batch["types"], batch["mask"], options.drop)
+        value, parts = loss(found, batch)
+        if teacher is not None:
+            with torch.no_grad():
+                taught = outputs(teacher, batch)
+            parts["taught"] = distance(found, taught, batch)
+            value = options.hard * value + parts["taught"]
+        optimiser.zero_grad(set_to_none=True)
+        value.backward()
         rate = options.rate * min(1.0, done / options.warm) * min(1.0, (1 - done) / (1 - options.warm)) + 1e-7
         for group in optimiser.param_groups:
             group["lr"] = rate * group["times"]
-        torch.nn.utils.clip_grad_norm_(trained, 1.0)
+        torch.nn.utils.clip_grad_norm_([*body, *heads], 1.0)
         optimiser.step()
-        pieces += int(flat[-1])
+        pieces += int(batch["ids"].numel())
         for name, part in parts.items():
-            means.setdefault(name, []).append(part)
-        if rank == 0 and (step in (4, 19) or step % 100 == 99):
-            said = {name: round(float(np.mean(values)), 3) for name, values in means.items()}
+            means.setdefault(name, []).append(part.detach())
+        if step in (4, 19) or step % 200 == 199:
+            said = {name: round(float(torch.stack(values).mean()), 3) for name, values in means.items()}
             seconds = time.time() - began
             print(
                 f"{seconds:.0f} s, step {step + 1}, rate {rate:.1e}, {pieces / seconds:.0f} pieces/s", said, flush=True
             )
             means = {}
-    dist.destroy_process_group()
-    if rank == 0:
-        torch.set_num_threads(options.processes)
-        keep(time.time() - began, True)
+    return keep(time.time() - began, len(valid))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in ("data", "embedder", "out"):
+    parser.add_argument("--data", required=True, nargs="+")
+    for name in ("embedder", "out"):
         parser.add_argument("--" + name, required=True)
-    parser.add_argument("--seconds", type=float, default=4200)
-    parser.add_argument("--until", type=float, default=0, help="or: end at this Unix time")
-    parser.add_argument("--rate", type=float, default=1.5e-4)
+    parser.add_argument("--seconds", type=float, default=240)
+    parser.add_argument("--steps", type=int, default=0)
+    parser.add_argument("--rate", type=float, default=3e-4)
     parser.add_argument("--warm", type=float, default=0.05)
-    parser.add_argument("--drop", type=float, default=0.0)
-    parser.add_argument("--tokens", type=int, default=1600, help="word pieces a process and step")
+    parser.add_argument("--drop", type=float, default=0.1)
+    parser.add_argument("--tokens", type=int, default=24000, help="word pieces a step")
     parser.add_argument("--layers", default=LAYERS, help="the embedder's layers to start from")
-    parser.add_argument("--keep", type=float, default=300)
-    parser.add_argument("--first", type=int, default=25, help="the step of the first checkpoint")
-    parser.add_argument("--valid", type=int, default=500, help="held-out examples measured on the way")
+    parser.add_argument("--teacher", default="", help="a deeper reader to learn from")
+    parser.add_argument("--hard", type=float, default=0.5, help="weight of the labels beside a teacher")
+    parser.add_argument("--keep", type=float, default=60)
+    parser.add_argument("--valid", type=int, default=2000, help="held-out examples measured on the way")
     parser.add_argument("--resume", default="")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     options = parser.parse_args()
     os.makedirs(options.out, exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder:
-        mp.spawn(run, (options, os.path.join(folder, "meeting")), options.processes)
+    train(options)
 
 
 if __name__ == "__main__":

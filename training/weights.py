@@ -2,7 +2,8 @@
 
 python training/weights.py pack MODEL.onnx OUT_DIR --part-mib 40    an ONNX file as 16-bit parts that travel well
 python training/weights.py unpack OUT_DIR MODEL.onnx                and back (32-bit)
-python training/weights.py export STUDENT.npz MODEL.onnx [--fp32]   the student as the graph that pincite runs (int8)
+python training/weights.py export STUDENT.npz MODEL.onnx [--fp32]   an embedder as the graph that pincite runs (int8)
+python training/weights.py export-reader READER.npz MODEL.onnx      a reader as the graph that pincite runs
 """
 
 from __future__ import annotations
@@ -45,12 +46,27 @@ def load(path: str) -> dict[str, np.ndarray]:
     return found
 
 
-def export(student: str, path: str, int8: bool) -> None:
-    """The graph of a sentence encoder with these weights; it embeds one text at a time."""
-    from pincite.models.bert_graph import build
+def reader_tensors(found: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """A reader's weights by their usual BERT names."""
+    tensors = {}
+    for name, array in found.items():
+        if ".attention.self.qkv." in name:
+            parts = zip(("query", "key", "value"), np.split(array, 3), strict=True)
+            tensors |= {f"encoder.{name}".replace("qkv", part): one for part, one in parts}
+        else:
+            tensors[f"encoder.{name}" if name.startswith("layer.") else name] = array
+    return tensors
 
-    tensors = {name: array.astype(np.float32) for name, array in np.load(student).items()}
-    data = build(tensors, "pincite-embed", int8=int8)
+
+def export(weights: str, path: str, int8: bool, reader: bool) -> None:
+    """The graph of a sentence encoder or a reader with these weights; it takes one text at a time."""
+    from pincite.models.bert_graph import build, build_reader
+
+    tensors = {name: array.astype(np.float32) for name, array in np.load(weights).items()}
+    if reader:
+        data = build_reader(reader_tensors(tensors), "pincite-read", int8=int8)
+    else:
+        data = build(tensors, "pincite-embed", int8=int8)
     Path(path).write_bytes(data)
     print(f"{path}: {len(data) / 1e6:.1f} MB, sha256 {hashlib.sha256(data).hexdigest()}")
 
@@ -86,7 +102,7 @@ def unpack(folder: str, path: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("pack", "unpack", "export"))
+    parser.add_argument("what", choices=("pack", "unpack", "export", "export-reader"))
     parser.add_argument("paths", nargs="+")
     parser.add_argument("--part-mib", type=int, default=40)
     parser.add_argument("--fp32", action="store_true", help="export: without rounding to int8")
@@ -96,7 +112,7 @@ def main() -> None:
     elif options.what == "unpack":
         unpack(*options.paths)
     else:
-        export(*options.paths, not options.fp32)
+        export(*options.paths, not options.fp32, options.what == "export-reader")
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from pincite.core.query.hits import RetrievedChunk
 from pincite.core.query.pictures import Picture
 from pincite.core.query.prompt import Prompt, StreamPart
 from pincite.core.query.question import Exchange, Filters
+from pincite.core.query.reading import ReadableText, Reading
 from pincite.core.query.tools import Abilities
 
 Vector = Sequence[float]
@@ -58,6 +59,14 @@ class Reranker(Protocol):
     """Scores how well each text answers the query: one score per text, in the same order; higher is better."""
 
     async def score(self, query: str, texts: Sequence[str]) -> list[float]: ...
+
+
+@runtime_checkable
+class Reader(Protocol):
+    """Reads a question or a claim together with a passage: whether and where it answers, supports or contradicts."""
+
+    async def read(self, question: str, passages: Sequence[ReadableText]) -> list[Reading]: ...
+    async def read_pairs(self, pairs: Sequence[tuple[str, ReadableText]]) -> list[Reading]: ...
 
 
 @runtime_checkable

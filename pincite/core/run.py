@@ -18,6 +18,7 @@ from pincite.core.protocols import (
     Index,
     Memory,
     PictureReader,
+    Reader,
     Reranker,
     Vector,
     Vocabulary,
@@ -46,6 +47,7 @@ class Kit:
     llm: LLM
     extractive: LLM
     reranker: Reranker | None = None
+    reader: Reader | None = None
     memory: Memory | None = None
     vocabulary: Vocabulary | None = None
     cache: Cache | None = None

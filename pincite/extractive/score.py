@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import log
 
+from pincite.core.query.reading import Reading
 from pincite.extractive.answer_span import VALUE_KINDS, fitting_values
 from pincite.extractive.question import QuestionTerm, QuestionTerms
 from pincite.extractive.sentences import Sentence
@@ -17,6 +18,8 @@ GRAM_CHARS = 4
 """Letters of the n-grams that are compared where words differ."""
 MAX_SUBJECT_CHARS = 60
 """Characters at the beginning of a sentence within which a definition names its subject."""
+LEAST_READ = 1e-4
+"""Probability below which the reader's are not told apart."""
 HEADING_SIMILARITY = 0.5
 """Similarity of a term of the question that only the title or a heading above the sentence has."""
 
@@ -36,6 +39,8 @@ WEIGHTS: Mapping[str, float] = {
     "lacks_name": -0.3,
     "reason": 3.0,
     "defines": 3.0,
+    "read": 0.0,
+    "read_log": 0.0,
 }
 """Weight of each feature; `./run bench choosing` fits them, see docs/evaluation.md. The last two are set by hand: their
 features are too rare in the questions that the others are fitted on."""
@@ -59,9 +64,13 @@ class ScoredSentence:
 
 
 def score_sentences(
-    question: QuestionTerms, found: Sequence[Sentence], cosines: Sequence[float]
+    question: QuestionTerms,
+    found: Sequence[Sentence],
+    cosines: Sequence[float],
+    readings: Mapping[int, Reading] | None = None,
 ) -> list[ScoredSentence]:
-    """The sentences with their scores, the best first."""
+    """The sentences with their scores, the best first; `readings` are what the reader found, by source."""
+    read = [_read_features(sentence, readings) for sentence in found]
     shares = _gram_shares(question, found)
     best = max((sentence.relevance for sentence in found), default=0.0)
     scored = [
@@ -73,11 +82,21 @@ def score_sentences(
                 **_other_features(question, sentence, best),
                 "letters": share,
                 "meaning": cosine,
+                **by_reader,
             },
         )
-        for sentence, cosine, share in zip(found, cosines, shares, strict=True)
+        for sentence, cosine, share, by_reader in zip(found, cosines, shares, read, strict=True)
     ]
     return sorted(scored, key=lambda one: (-one.score, one.sentence.source, one.sentence.start))
+
+
+def _read_features(sentence: Sentence, readings: Mapping[int, Reading] | None) -> dict[str, float]:
+    """The probability that the sentence answers, by the reader, and its logarithm, from 0 to 1."""
+    if not readings:
+        return {}
+    reading = readings.get(sentence.source)
+    probability = reading.probability(sentence.start, sentence.end) if reading else 0.0
+    return {"read": probability, "read_log": 1 + log(max(probability, LEAST_READ)) / -log(LEAST_READ)}
 
 
 _RELEVANCE_WEIGHT = 0.1

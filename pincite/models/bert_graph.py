@@ -1,6 +1,6 @@
-"""Build a BERT sentence encoder as an ONNX graph: input are the word pieces of one text, output is its unit vector.
+"""Build BERT models as ONNX graphs: a sentence encoder, and a reader of a question with a passage.
 
-The graph processes one text at a time, without a mask. On a CPU this is as fast as batches. Since int8 scales depend on
+A graph processes one text at a time, without a mask. On a CPU this is as fast as batches. Since int8 scales depend on
 the activations, only this way does a text get the same vector whatever else is embedded.
 
 Choices made by measurement (2 cores with VNNI, passages of 206 pieces): int8 weights with a scale per output column in
@@ -13,19 +13,21 @@ A change here that changes vectors changes the names of the embedders, too: `GRA
 version of a shipped model, which is exported with this builder.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from onnx import TensorProto, helper, numpy_helper
 
+from pincite.models.bert_input import INPUT, READER_OUTPUTS, TYPES
+
 Array = npt.NDArray[Any]
 
 Tensors = Mapping[str, Array]
 """Parameters by their names in BERT; linear weights as (outputs, inputs)."""
 
-INPUT, OUTPUT = "ids", "vector"
+OUTPUT = "vector"
 HEADS, WIDTH = 12, 384
 EPSILON = 1e-12
 _ORT = "com.microsoft"
@@ -41,7 +43,7 @@ class _Graph:
 
     def constant(self, array: Array) -> str:
         name = f"c{len(self.constants)}"
-        self.constants.append(numpy_helper.from_array(np.ascontiguousarray(array), name))
+        self.constants.append(numpy_helper.from_array(np.asarray(array, order="C"), name))
         return name
 
     def apply(self, op: str, *inputs: str, domain: str = "", **attributes: Any) -> str:
@@ -52,25 +54,95 @@ class _Graph:
         self.nodes.append(helper.make_node(op, list(inputs), names, domain=domain, **attributes))
         return names
 
+    def name(self, result: str, output: str) -> None:
+        """Make a result an output of the graph."""
+        self.nodes.append(helper.make_node("Identity", [result], [output]))
+
 
 Linear = Callable[[_Graph, str, Array, Array], str]
 
 
 def build(tensors: Tensors, name: str, *, int8: bool) -> bytes:
     """Return the serialised graph of the encoder with these weights, rounded to int8 or as they are."""
-    layers = 1 + max(int(key.split(".")[2]) for key in tensors if key.startswith("encoder.layer."))
     graph = _Graph()
-    linear, inner = (_int8_linear, _int8_linear_by_row) if int8 else (_linear, _linear)
-    state = _embed_pieces(graph, tensors, int8)
-    for layer in range(layers):
-        state = _layer(graph, tensors, f"encoder.layer.{layer}", state, linear, inner)
+    # Each text has one segment, so its type embedding is added to every position embedding.
+    places = tensors["embeddings.position_embeddings.weight"] + tensors["embeddings.token_type_embeddings.weight"][0]
+    state = _encode(graph, tensors, _embed_pieces(graph, tensors, places, int8=int8), int8=int8)
     mean = graph.apply("ReduceMean", state, graph.constant(np.array([1])), keepdims=0)
     unit = graph.apply("LpNormalization", mean, axis=-1, p=2)
-    graph.nodes.append(helper.make_node("Identity", [unit], [OUTPUT]))
-    return _serialise(graph, name)
+    graph.name(unit, OUTPUT)
+    return _serialise(graph, name, [INPUT], {OUTPUT: [1, WIDTH]})
 
 
-def _embed_pieces(graph: _Graph, tensors: Tensors, int8: bool) -> str:
+def build_reader(tensors: Tensors, name: str, *, int8: bool) -> bytes:
+    """Return the serialised graph of a reader; its second input is 0 for the question's pieces and 1 for the passage's.
+
+    Besides BERT's, the tensors have the heads: `head.span` (start and end of each piece), `head.weigh` (the weight of
+    each piece of the passage), `head.pool` and `head.judge` (the other outputs, from the first piece, the mean of the
+    question's pieces and the weighted mean of the passage's pieces). The last piece separates and is never an answer.
+    """
+    graph = _Graph()
+    places = tensors["embeddings.position_embeddings.weight"]
+    kinds = graph.apply("Gather", graph.constant(tensors["embeddings.token_type_embeddings.weight"]), TYPES)
+    state = _encode(graph, tensors, _embed_pieces(graph, tensors, places, kinds, int8=int8), int8=int8)
+
+    def head(part: str, inputs: str) -> str:
+        return _linear(graph, inputs, tensors[f"head.{part}.weight"], tensors[f"head.{part}.bias"])
+
+    def mean(weights: str) -> str:
+        rows = graph.apply("Unsqueeze", weights, graph.constant(np.array([1])))
+        return graph.apply("Squeeze", graph.apply("MatMul", rows, state), graph.constant(np.array([1])))
+
+    one = graph.constant(np.array(1, np.float32))
+    passage = graph.apply("Cast", TYPES, to=TensorProto.FLOAT)
+    question = graph.apply("Sub", one, passage)
+    is_text = graph.apply("Cast", graph.apply("Not", _is_last(graph)), to=TensorProto.FLOAT)
+    readable = graph.apply("Mul", passage, is_text)
+    outside = graph.apply("Mul", graph.apply("Sub", one, readable), graph.constant(np.array(_OUTSIDE, np.float32)))
+
+    def masked(logits: str) -> str:
+        return graph.apply("Add", graph.apply("Mul", logits, readable), outside)
+
+    edges = graph.apply_many("Split", 2, head("span", state), axis=2, num_outputs=2)
+    last_axis = graph.constant(np.array([2]))
+    for edge, output in zip(edges, ("start", "end"), strict=True):
+        graph.name(masked(graph.apply("Squeeze", edge, last_axis)), output)
+    weights = graph.apply("Softmax", masked(graph.apply("Squeeze", head("weigh", state), last_axis)), axis=-1)
+    asked = graph.apply("Div", question, graph.apply("ReduceSum", question, graph.constant(np.array([1])), keepdims=1))
+    first = graph.apply("Gather", state, graph.constant(np.array(0)), axis=1)
+    joined = graph.apply("Concat", first, mean(asked), mean(weights), axis=-1)
+    pool = _int8_linear if int8 else _linear
+    pooled = pool(graph, joined, tensors["head.pool.weight"], tensors["head.pool.bias"])
+    judged = head("judge", graph.apply("Gelu", pooled, domain=_ORT))
+    sizes = graph.constant(np.array([1, 3, 3]))
+    for part, output in zip(graph.apply_many("Split", 3, judged, sizes, axis=1), READER_OUTPUTS[2:], strict=True):
+        graph.name(part, output)
+    shapes: dict[str, list[Any]] = {"start": [1, "pieces"], "end": [1, "pieces"]}
+    return _serialise(graph, name, [INPUT, TYPES], shapes | {"answerable": [1, 1], "polarity": [1, 3], "claim": [1, 3]})
+
+
+_OUTSIDE = -1e4
+"""Logit of a piece that cannot be a part of the answer."""
+
+
+def _is_last(graph: _Graph) -> str:
+    """Whether each piece is the last one of the input."""
+    length = graph.apply("Shape", INPUT, start=1, end=2)
+    zero, one = graph.constant(np.array(0)), graph.constant(np.array(1))
+    end = graph.apply("Squeeze", length)
+    return graph.apply("Equal", graph.apply("Range", zero, end, one), graph.apply("Sub", end, one))
+
+
+def _encode(graph: _Graph, tensors: Tensors, state: str, *, int8: bool) -> str:
+    layers = 1 + max(int(key.split(".")[2]) for key in tensors if key.startswith("encoder.layer."))
+    linear, inner = (_int8_linear, _int8_linear_by_row) if int8 else (_linear, _linear)
+    for layer in range(layers):
+        state = _layer(graph, tensors, f"encoder.layer.{layer}", state, linear, inner)
+    return state
+
+
+def _embed_pieces(graph: _Graph, tensors: Tensors, places: Array, kinds: str | None = None, *, int8: bool) -> str:
+    """The sum of word and position embeddings, and of `kinds` where the input has two segments, normalised."""
     table = tensors["embeddings.word_embeddings.weight"]
     if int8:
         whole, scale = _quantise(table, axis=1)
@@ -78,12 +150,13 @@ def _embed_pieces(graph: _Graph, tensors: Tensors, int8: bool) -> str:
         words = graph.apply("Mul", pieces, graph.apply("Gather", graph.constant(scale), INPUT))
     else:
         words = graph.apply("Gather", graph.constant(table), INPUT)
-    # Each text has one segment, so its type embedding is added to every position embedding.
-    places = tensors["embeddings.position_embeddings.weight"] + tensors["embeddings.token_type_embeddings.weight"][0]
     first, axis = graph.constant(np.array([0])), graph.constant(np.array([0]))
     length = graph.apply("Shape", INPUT, start=1, end=2)
     positions = graph.apply("Slice", graph.constant(places), first, length, axis)
-    return _normalise(graph, tensors, "embeddings.LayerNorm", graph.apply("Add", words, positions))
+    total = graph.apply("Add", words, positions)
+    return _normalise(
+        graph, tensors, "embeddings.LayerNorm", graph.apply("Add", total, kinds) if kinds is not None else total
+    )
 
 
 def _layer(graph: _Graph, tensors: Tensors, name: str, state: str, linear: Linear, inner_linear: Linear) -> str:
@@ -137,10 +210,10 @@ def _quantise(values: Array, axis: int) -> tuple[Array, Array]:
     return np.rint(values / scale).astype(np.int8), scale
 
 
-def _serialise(graph: _Graph, name: str) -> bytes:
-    ids = helper.make_tensor_value_info(INPUT, TensorProto.INT64, [1, "pieces"])
-    vector = helper.make_tensor_value_info(OUTPUT, TensorProto.FLOAT, [1, WIDTH])
-    whole = helper.make_graph(graph.nodes, name, [ids], [vector], graph.constants)
+def _serialise(graph: _Graph, name: str, inputs: Sequence[str], outputs: Mapping[str, Sequence[Any]]) -> bytes:
+    given = [helper.make_tensor_value_info(one, TensorProto.INT64, [1, "pieces"]) for one in inputs]
+    made = [helper.make_tensor_value_info(one, TensorProto.FLOAT, list(shape)) for one, shape in outputs.items()]
+    whole = helper.make_graph(graph.nodes, name, given, made, graph.constants)
     opsets = [helper.make_opsetid("", _OPSET), helper.make_opsetid(_ORT, _ORT_OPSET)]
     data: bytes = helper.make_model(whole, opset_imports=opsets, ir_version=_IR_VERSION).SerializeToString()
     return data

@@ -7,7 +7,7 @@ from typing import Any
 from pincite import plugins
 from pincite.config.branches.generation import Fallback, Llm
 from pincite.config.settings import Settings
-from pincite.core.protocols import LLM, Embedder, Index, Reranker
+from pincite.core.protocols import LLM, Embedder, Index, Reader, Reranker
 from pincite.core.run import Kit
 from pincite.errors import SettingsError
 from pincite.models.resilience import Policies, Timeouts
@@ -74,13 +74,16 @@ class KitFactory:
             await _close(kit)
 
     def _make(self, settings: Settings) -> Kit:
-        extractive = plugins.load(LLM, plugins.PROVIDERS, "extractive", {}, embedder=self._embedder)
+        chosen = settings.answers.reader
+        reader = None if chosen == "none" else plugins.load(Reader, plugins.PROVIDERS, chosen, {})
+        extractive = plugins.load(LLM, plugins.PROVIDERS, "extractive", {}, embedder=self._embedder, reader=reader)
         return Kit(
             index=self._index,
             embedder=self._embedder,
             llm=extractive if provider_of(settings.llm) == "extractive" else self._llm(settings),
             extractive=extractive,
             reranker=self._reranker(settings),
+            reader=reader,
         )
 
     def _llm(self, settings: Settings) -> LLM:
@@ -99,7 +102,7 @@ class KitFactory:
         section = "llm" if isinstance(chosen, Llm) else "llm.fallback"
         shared = settings.llm.model_dump(include={"max_tokens", "timeout_s"})
         options = shared | chosen.model_dump() | {"section": section}
-        return plugins.load(LLM, plugins.PROVIDERS, provider_of(chosen), options, embedder=self._embedder)
+        return plugins.load(LLM, plugins.PROVIDERS, provider_of(chosen), options, embedder=self._embedder, reader=None)
 
     def _reranker(self, settings: Settings) -> Reranker | None:
         inner = self.plain_reranker(settings)
@@ -125,7 +128,7 @@ class KitFactory:
 def _kit_key(settings: Settings) -> _KitKey:
     """The settings that determine a kit."""
     llm = settings.llm.model_copy(update=_PROMPT_DEFAULTS)
-    return llm, settings.resilience, settings.rag.reranker, settings.rerank
+    return llm, settings.resilience, settings.rag.reranker, settings.rerank, settings.answers.reader
 
 
 def provider_of(chosen: Llm | Fallback) -> str:
@@ -174,3 +177,4 @@ def make_resilient(inner: Embedder, settings: Settings) -> Embedder:
 async def _close(kit: Kit) -> None:
     await close(kit.llm)
     await close(kit.reranker)
+    await close(kit.reader)

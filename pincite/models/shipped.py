@@ -71,4 +71,8 @@ def shipped_model(name: str) -> ShippedModel:
 
 def models_in_use(settings: Settings) -> frozenset[str]:
     """The names of the shipped models that these settings use."""
-    return frozenset({"pincite-embed"} if settings.embedding.provider == "pincite_embed" else ())
+    used = {
+        "pincite-embed": settings.embedding.provider == "pincite_embed",
+        "pincite-read": "reader" in (settings.answers.reader, settings.rag.reranker),
+    }
+    return frozenset(name for name, needed in used.items() if needed)

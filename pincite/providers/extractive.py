@@ -3,9 +3,10 @@
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
-from pincite.core.protocols import LLM, Embedder
-from pincite.core.query.hits import Hit
+from pincite.core.protocols import LLM, Embedder, Reader
+from pincite.core.query.hits import Hit, RetrievedChunk
 from pincite.core.query.prompt import NO_ANSWER, Prompt, Quote, StreamPart
+from pincite.core.query.reading import ReadableText, Reading
 from pincite.errors import Unavailable
 from pincite.extractive.abstain import answer_probability, needed_probability, refusal, without_missing
 from pincite.extractive.compose import AnswerPart, compose_answer
@@ -31,6 +32,10 @@ MAX_EMBEDDED_SENTENCES = 32
 """Maximum number of sentences that are embedded; the rest share too few words with the question."""
 
 
+MAX_READ_SOURCES = 10
+"""Sources that the reader reads with the question: the first ones."""
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
     """No options."""
@@ -42,8 +47,9 @@ class Extractive:
     name = "extractive"
     window = 32_768
 
-    def __init__(self, embedder: Embedder) -> None:
+    def __init__(self, embedder: Embedder, reader: Reader | None) -> None:
         self._embedder = embedder
+        self._reader = reader
 
     async def write(self, prompt: Prompt) -> AsyncIterator[StreamPart]:
         """Stream the sentences that answer the question, or a refusal if none does."""
@@ -53,7 +59,7 @@ class Extractive:
         if not parts:
             sentences = without_others(question, sentences, prompt.sources)
             found, with_meaning, note = await self._scored(
-                question, rank_by_terms(question, sentences)[:MAX_EMBEDDED_SENTENCES]
+                question, rank_by_terms(question, sentences)[:MAX_EMBEDDED_SENTENCES], prompt.sources
             )
             needed = without_missing(question, found, prompt.asked)
             answered = answer_probability(needed, found, with_meaning=with_meaning) >= needed_probability(found)
@@ -99,7 +105,7 @@ class Extractive:
         return list_parts(best, sources)
 
     async def _scored(
-        self, question: QuestionTerms, sentences: Sequence[Sentence]
+        self, question: QuestionTerms, sentences: Sequence[Sentence], sources: Sequence[Hit]
     ) -> tuple[list[ScoredSentence], bool, str | None]:
         """The sentences with their scores, the best first; whether meaning was compared, and if not, why."""
         note = None
@@ -108,7 +114,18 @@ class Extractive:
         except Unavailable as error:
             cosines, note = [], f"sentences were chosen by their words alone: {error}"
         cosines_or_shares = cosines or term_shares(question, sentences)
-        return score_sentences(question, sentences, cosines_or_shares), bool(cosines), note
+        readings = await self.readings(question.text, sentences, sources)
+        return score_sentences(question, sentences, cosines_or_shares, readings), bool(cosines), note
+
+    async def readings(
+        self, question: str, sentences: Sequence[Sentence], sources: Sequence[Hit]
+    ) -> dict[int, Reading]:
+        """What the reader finds in each source that has one of the sentences; empty without a reader."""
+        if self._reader is None:
+            return {}
+        numbers = sorted({sentence.source for sentence in sentences})[:MAX_READ_SOURCES]
+        read = await self._reader.read(question, [readable(sources[number - 1].chunk) for number in numbers])
+        return dict(zip(numbers, read, strict=True))
 
     async def _cosines(self, question: str, texts: Sequence[str]) -> list[float]:
         """Return the cosine of each text to the question, on the common scale; empty if cosines cannot be used."""
@@ -122,6 +139,12 @@ class Extractive:
         return [to_common_scale(scale, cosine) or 0.0 for cosine in cosines]
 
 
-def make_llm(options: Options, embedder: Embedder) -> LLM:
-    """Create the language model; called by `plugins.load`, which passes the embedder."""
-    return Extractive(embedder)
+def readable(chunk: RetrievedChunk) -> ReadableText:
+    """A passage as the reader reads it: under its title and headings, and the names of its columns."""
+    above = dict.fromkeys(part for part in (chunk.title, *chunk.heading_path, chunk.header) if part)
+    return ReadableText(chunk.text, "\n".join([*above, ""]))
+
+
+def make_llm(options: Options, embedder: Embedder, reader: Reader | None) -> LLM:
+    """Create the language model; called by `plugins.load`, which passes the embedder and the reader."""
+    return Extractive(embedder, reader)

@@ -197,6 +197,12 @@ class Answers(Branch):
         description="Token budget for thinking, if the context window is large enough; chain of thought gets a "
         "quarter of it.",
     )
+    reader: Literal["none", "reader"] = Field(
+        default="reader",
+        description="Model that reads the question with each passage to choose the sentences of an extractive answer, "
+        "to refuse, and to check claims: the built-in pincite-read (`reader`), or none. Without it, words and the "
+        "embedder decide.",
+    )
     suggestions: Literal["off", "model", "checked"] = Field(
         default="checked",
         description="Suggested follow-up questions: none; the model's suggestions, unchecked (`model`); or only those "
