@@ -215,7 +215,7 @@ async def check(run: Run, plan: Plan, evidence: Evidence, prompt: Prompt | None,
     """The draft as an answer: every claim compared with its sources, every citation resolved."""
     if prompt is None or draft is None:
         return await run.step(no_answer, plan, evidence)
-    claims = await run.step(claim_check, prompt.sources, draft)
+    claims = await run.step(claim_check, prompt.sources, draft, prompt.question)
     if run.settings.grounding.judge == "model" and claims.verdicts and not claims.copied:
         claims = await run.attempt(claims, claim_verification, prompt.sources, claims)
     final = await run.step(grounding, plan, evidence, prompt, draft, claims)
