@@ -50,14 +50,25 @@ def text_between(chunk: RetrievedChunk, rows: Sequence[NamedRow], span: Span) ->
     return "\n".join(inside) if inside else chunk.text[span[0] : span[1]]
 
 
-def best_row(claim: str, question: str, chunk: RetrievedChunk, rows: Sequence[NamedRow]) -> NamedRow | None:
-    """The row with most of a claim's words and figures; of several, the one that the question is about."""
+def best_row(
+    claim: str, question: str, chunk: RetrievedChunk, rows: Sequence[NamedRow], aligned: Span
+) -> NamedRow | None:
+    """The row with most of a claim's words and figures; of several, the one that the question is about.
+
+    None where the aligned sentence stands outside the tables and has no fewer of them.
+    """
+    if not rows:
+        return None
     wanted = frozenset(terms(claim, chunk.language))
     asked = {row.start for row in rows_asked_about(question, rows, chunk.language)}
-    ranked = [
-        (len(wanted & frozenset(terms(row.text, chunk.language))), row.start in asked, -row.start, row) for row in rows
-    ]
-    return max(ranked, key=lambda one: one[:3])[3] if ranked else None
+    ranked = [(_shared(wanted, row.text, chunk.language), row.start in asked, -row.start, row) for row in rows]
+    most, *_, row = max(ranked, key=lambda one: one[:3])
+    told = chunk.text[aligned[0] : aligned[1]]
+    return row if told.startswith("|") or most > _shared(wanted, told, chunk.language) else None
+
+
+def _shared(wanted: frozenset[str], text: str, language: str) -> int:
+    return len(wanted & frozenset(terms(text, language)))
 
 
 def rows_asked_about(question: str, rows: Sequence[NamedRow], language: str) -> list[NamedRow]:

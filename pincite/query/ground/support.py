@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from pincite.core.query.hits import RetrievedChunk
-from pincite.extractive.tables import is_header
-from pincite.query.ground.rows import NamedRow, best_row, find_other_row, find_wrong_column, rows_of, text_between
+from pincite.query.ground.rows import best_row, find_other_row, find_wrong_column, rows_of, text_between
 from pincite.text import lang
 from pincite.text.dictionary import dictionary, languages
 from pincite.text.names import strangers, swapped
@@ -82,8 +81,7 @@ def judge_claim(claim: str, chunk: RetrievedChunk, question: str = "") -> Suppor
     language = chunk.language if chunk.language in languages() else question_language(claim)
     rows = rows_of(chunk)
     start, end = align(claim, chunk)
-    row = best_row(claim, question, chunk, rows) if any(start <= one.start < end for one in rows) else None
-    row = row or _row_of_header(claim, question, chunk, rows, end)
+    row = best_row(claim, question, chunk, rows, (start, end))
     if row:
         start, end = row.start, row.end
     told = text_between(chunk, rows, (start, end))
@@ -102,13 +100,6 @@ def judge_claim(claim: str, chunk: RetrievedChunk, question: str = "") -> Suppor
     if lexical <= HOPELESS_SHARE and not figures_in(claim, language):
         return replace(found, support=min(lexical, UNFOUNDED_SUPPORT), reason="the source says nothing of the kind")
     return replace(found, support=_support(LEXICAL_WEIGHTS, found, claim, chunk, 0.0), open=True)
-
-
-def _row_of_header(
-    claim: str, question: str, chunk: RetrievedChunk, rows: Sequence[NamedRow], end: int
-) -> NamedRow | None:
-    """The best row of a table, where the claim has more words of its header than of a row."""
-    return best_row(claim, question, chunk, rows) if rows and is_header(chunk.text, end) else None
 
 
 def decide_by_cosine(verdict: SupportVerdict, claim: str, chunk: RetrievedChunk, cosine: float) -> SupportVerdict:

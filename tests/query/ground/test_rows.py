@@ -91,3 +91,11 @@ def test_a_row_is_named_by_its_date_in_another_spelling() -> None:
     asked = "How many guests came on May 3, 2022?"
     assert [row.label for row in rows_asked_about(asked, rows_of(table), "en")] == ["2022-05-03"]
     assert verdict("15 guests", asked, table).reason == "is about 2022-05-04, the question is about 2022-05-03"
+
+
+def test_a_heading_with_the_words_of_the_claim_does_not_hide_the_row() -> None:
+    chunk = found(f"# Nights\n\nNights are counted by hand.\n\n{NIGHTS.text}")
+    made = verdict("19 nights", "How many usable nights were there in October?", chunk)
+    assert made.support >= MIN_SUPPORT
+    assert chunk.text[made.start : made.end].startswith("| October |")
+    assert verdict("Nights are counted by hand.", "", chunk).start == chunk.text.index("Nights are")
