@@ -18,16 +18,14 @@ def without_other_periods(question: QuestionTerms, found: Sequence[Sentence]) ->
     """
     asked = equivalents(question.text, question.language)
     kept = list(found)
-    for key in _periods(asked, question):
-        kept = [one for one in kept if _may_be_in(one, key)]
-    for one in asked:
-        if one.kind == "date":
-            kept = [sentence for sentence in kept if not _is_another_year(sentence, one.asked[0])]
-        elif one.kind == "amount":
-            kept = _with_amount(kept, one.asked[0])
+    named = frozenset(key for one in asked for key in one.asked)
+    for form, keys in _periods(asked, question):
+        kept = [one for one in kept if _may_be_in(one, form, keys)]
+    for key in sorted(named):
+        kept = [one for one in kept if not _is_another_year(one, key, named)]
+        kept = _with_amount(kept, key, named)
     if len(kept) == len(found):
         return kept
-    named = {key for one in asked for key in one.asked}
     best = max(_share(question, one, named) for one in found)
     return kept if any(_share(question, one, named) >= best for one in kept) else []
 
@@ -41,47 +39,40 @@ def _share(question: QuestionTerms, sentence: Sentence, named: Collection[str]) 
 def names_several(question: QuestionTerms, sentence: Sentence) -> bool:
     """Whether a sentence names another period beside the one asked about, so that its values belong to either."""
     asked = _periods(equivalents(question.text, question.language), question)
-    return any(
-        form.fullmatch(term)
-        for key in asked
-        for form in _FORMS
-        if form.fullmatch(key)
-        for term in sentence.terms - {key}
-    )
+    return any(form.fullmatch(term) for form, keys in asked for term in sentence.terms - keys)
 
 
-def _periods(asked: Iterable[Equivalent], question: QuestionTerms) -> list[str]:
-    """The fiscal years, quarters and half-years of a question; beside one of these, any year is meant as a fiscal one."""
-    named = [key for one in asked if one.kind in ("year", "quarter", "half") for key in one.asked]
-    years = [term.text for term in question.terms if named and _FORMS[0].fullmatch(term.text)]
-    return list(dict.fromkeys([*named, *years]))
+def _periods(asked: Iterable[Equivalent], question: QuestionTerms) -> list[tuple[re.Pattern[str], frozenset[str]]]:
+    """The fiscal years, quarters and half-years of a question, by form; beside one, any year is meant as a fiscal one."""
+    named = {key for one in asked if one.kind in ("year", "quarter", "half") for key in one.asked}
+    years = {term.text for term in question.terms if named and _FORMS[0].fullmatch(term.text)}
+    forms = ((form, frozenset(key for key in named | years if form.fullmatch(key))) for form in _FORMS)
+    return [(form, keys) for form, keys in forms if keys]
 
 
-def _may_be_in(sentence: Sentence, key: str) -> bool:
-    """Whether a sentence names a period, or else what is around it does; a quarter must be named.
+def _may_be_in(sentence: Sentence, form: re.Pattern[str], keys: frozenset[str]) -> bool:
+    """Whether a sentence names one of the periods, or else what is around it does; a quarter must be named.
 
-    A sentence that names another period of the same form is about that one.
+    A sentence that names only other periods of the same form is about those.
     """
-    form = next(one for one in _FORMS if one.fullmatch(key))
-    around = sentence.passage_terms | sentence.heading_terms
-    for held in (sentence.terms, around):
-        if key in held:
+    for held in (sentence.terms, sentence.passage_terms | sentence.heading_terms):
+        if keys & held:
             return True
         if any(form.fullmatch(term) for term in held):
             return False
     return form is not _FORMS[1]
 
 
-def _is_another_year(sentence: Sentence, key: str) -> bool:
-    """Whether a sentence has the day and the month of a date, but in another year only."""
+def _is_another_year(sentence: Sentence, key: str, named: frozenset[str]) -> bool:
+    """Whether a sentence has the day and the month of a date, but only in a year that the question does not name."""
     wanted = _DATE.fullmatch(key)
-    if not wanted or key in sentence.terms:
+    if not wanted or named & sentence.terms:
         return False
     return any((other := _DATE.fullmatch(term)) and other[1] == wanted[1] for term in sentence.terms)
 
 
-def _with_amount(found: list[Sentence], key: str) -> list[Sentence]:
+def _with_amount(found: list[Sentence], key: str, named: frozenset[str]) -> list[Sentence]:
     """The sentences with an amount of money, where others have the same amount in another currency; else all."""
-    if not any(other_units(key, one.terms) for one in found):
+    if not any(other_units(key, one.terms) - named for one in found):
         return found
     return [one for one in found if key in one.terms]

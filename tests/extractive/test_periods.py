@@ -46,6 +46,13 @@ def test_what_may_answer_is_kept(question: str, text: str) -> None:
     assert kept(question, text) == [text]
 
 
+def test_one_of_two_periods_is_enough() -> None:
+    text = "Revenue was $5 million in fiscal 2022.\n\nRevenue was $4 million in fiscal 2021.\n\nRevenue was $3 million in fiscal 2020."
+    assert kept("How did revenue change from FY2021 to FY2022?", text) == text.split("\n\n")[:2]
+    quarters = "Revenue fell in the second quarter.\n\nRevenue rose in the third quarter."
+    assert kept("Compare revenue in Q2 and Q3.", quarters) == quarters.split("\n\n")
+
+
 def test_nothing_answers_where_the_thing_asked_for_is_told_of_another_year() -> None:
     text = "Capital expenditures were $5 million in fiscal 2022.\n\nNet sales were $7 million in fiscal 2021."
     assert kept("What were the capital expenditures in FY2021?", text) == []
