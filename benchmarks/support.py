@@ -320,6 +320,7 @@ async def main() -> None:
     with tempfile.TemporaryDirectory() as temporary, StubLLM() as stub:
         base = arguments.work or Path(temporary)
         settings = {"llm.base_url": stub.url, "llm.model": "stub", "cache.enabled": False}
+        settings["grounding.replace_unsupported"] = False  # the claims themselves are judged
         tables = []
         async with AsyncPincite(settings={**settings, "data": base / "samples"}) as pincite:
             await pincite.add_all(collect([ROOT / "examples" / "documents"]))

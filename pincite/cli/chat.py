@@ -246,7 +246,10 @@ class _Conversation:
                     text_view.write(event.text)
 
             answer = await self.pincite.ask(asked, listen=show)
-        if written:
+        if written and answer.metadata.replaced_model:
+            text_view.end()
+            print_answer(screen, answer)
+        elif written:
             text_view.end()
             print_evidence(screen, answer)
         else:

@@ -8,9 +8,11 @@ from math import exp
 from pincite.extractive.identifiers import mentions
 from pincite.extractive.question import QuestionTerm, QuestionTerms
 from pincite.extractive.score import ScoredSentence
+from pincite.extractive.sentences import Sentence
 from pincite.text import lang
 from pincite.text.fixed_answers import nothing_found
-from pincite.text.terms import words
+from pincite.text.terms import question_words, words
+from pincite.text.wording.equivalents import equivalents
 
 WEIGHTS: Mapping[str, float] = {
     "bias": -5.48,
@@ -80,7 +82,7 @@ def answer_features(question: QuestionTerms, found: Sequence[ScoredSentence]) ->
 
 def without_missing(question: QuestionTerms, found: Sequence[ScoredSentence], asked: str) -> QuestionTerms:
     """A follow-up's question without the earlier words that no passage has: these are no reason to refuse."""
-    own = set(words(asked))
+    own = set(question_words(asked, question.language))
     if not own:
         return question
     held = frozenset[str]().union(*(scored.sentence.passage_terms | scored.sentence.heading_terms for scored in found))
@@ -88,23 +90,33 @@ def without_missing(question: QuestionTerms, found: Sequence[ScoredSentence], as
     return replace(question, terms=kept) if kept else question
 
 
-def refusal(question: QuestionTerms, found: Sequence[ScoredSentence]) -> str:
+def refusal(question: QuestionTerms, found: Sequence[ScoredSentence], left_out: Sequence[Sentence] = ()) -> str:
     """The sentence that says that there is no answer, with the missing words."""
-    return nothing_found(missing_words(question, found), question.language)
+    return nothing_found(missing_words(question, found, left_out), question.language)
 
 
-def missing_words(question: QuestionTerms, found: Sequence[ScoredSentence]) -> list[str]:
-    """The words of the question that no passage has, as written: identifiers, names and numbers, then nouns."""
+def missing_words(
+    question: QuestionTerms, found: Sequence[ScoredSentence], left_out: Sequence[Sentence] = ()
+) -> list[str]:
+    """The words of the question that no passage has, as written: identifiers, periods, names and numbers, then nouns.
+
+    `left_out` are sentences about another identifier or period, whose other words are not missing.
+    """
     texts = [f"{scored.sentence.text} {scored.sentence.above}" for scored in found]
     identifiers = [one for one in question.identifiers if not any(mentions(text, one) for text in texts)]
     parts = {word for one in question.identifiers for word in words(one)}
     held = frozenset[str]().union(*(scored.sentence.passage_terms | scored.sentence.heading_terms for scored in found))
-    absent = {term.text for term in question.terms if term.similarity(held) < MIN_SIMILARITY}
+    told = held.union(*(sentence.passage_terms | sentence.heading_terms for sentence in left_out))
+    lacking = {term.text for term in question.terms if term.similarity(held) < MIN_SIMILARITY}
+    absent = {term.text for term in question.terms if term.similarity(told) < MIN_SIMILARITY}
+    spelt = equivalents(question.text, question.language)
+    periods = [one.text for one in spelt if not lacking.isdisjoint(one.asked)]
     nouns = lang.own_regex("extractive.things", question.language)
     things = [match[1] for match in nouns.finditer(question.text) if match[1].lower() not in question.names]
     names = [word for word in re.findall(r"[^\W_]+", question.text) if word.lower() in question.names]
-    others = [word for word in dict.fromkeys([*names, *things]) if word.lower() in absent - parts]
-    return [*identifiers, *others][:MAX_MISSING]
+    keys = {key for one in spelt for key in one.asked}
+    others = [word for word in dict.fromkeys([*names, *things]) if word.lower() in absent - parts - keys]
+    return [*identifiers, *periods, *others][:MAX_MISSING]
 
 
 def _term_weight(term: QuestionTerm) -> int:

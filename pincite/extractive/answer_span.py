@@ -8,6 +8,7 @@ from pincite.text import lang
 from pincite.text.answer_type import AnswerKind
 from pincite.text.quantities import Value, ValueKind, values_in
 from pincite.text.terms import stem, stop_words, terms, words
+from pincite.text.wording.equivalents import keys_in
 
 VALUE_KINDS: dict[AnswerKind, frozenset[ValueKind]] = {
     "time": frozenset({"time"}),
@@ -30,7 +31,13 @@ def fitting_values(kind: AnswerKind, text: str, language: str, asked: Collection
     """The values in a text that can answer a question of this kind and are not in the question."""
     kinds = VALUE_KINDS.get(kind, frozenset())
     found = (value for value in values_in(text.replace("\n", " "), language) if value.kind in kinds)
-    return [value for value in found if not set(terms(value.text, language)) <= set(asked)]
+    return [value for value in found if not _is_asked(value, language, asked)]
+
+
+def _is_asked(value: Value, language: str, asked: Collection[str]) -> bool:
+    """Whether a question has this value, in whatever spelling."""
+    keys = keys_in(value.text, language)
+    return any(key in asked for key in keys) or set(terms(value.text, language)) - set(keys) <= set(asked)
 
 
 def answer_value(kind: AnswerKind, text: str, language: str, asked: Collection[str], question: str = "") -> str:

@@ -9,6 +9,7 @@ from pincite.core.query.prompt import Computation
 from pincite.extractive.answer_span import answer_value
 from pincite.extractive.lists import NESTED, Listing, items_after, lists_in
 from pincite.extractive.paragraph import may_be_corrected, with_paragraph
+from pincite.extractive.periods import names_several
 from pincite.extractive.question import QuestionTerm, QuestionTerms
 from pincite.extractive.rival import rival_sentence
 from pincite.extractive.score import ScoredSentence
@@ -19,7 +20,7 @@ from pincite.text import lang
 from pincite.text.markdown_blocks import plain
 from pincite.text.negation import is_negator
 from pincite.text.sentences import Span
-from pincite.text.terms import terms, words
+from pincite.text.terms import question_words, terms, words
 
 MAX_ITEMS = 20
 """Items or rows of one list or table in an answer."""
@@ -130,7 +131,11 @@ def _value(question: QuestionTerms, found: Sequence[ScoredSentence], sources: Se
     if best.is_row:
         cell = _cell(question, best, sources)
         return f"{cell}." if cell else ""
-    if probabilities(found)[0] < MIN_VALUE_PROBABILITY or not all(word.similarity(held) for word in question.terms):
+    if (
+        names_several(question, best)
+        or probabilities(found)[0] < MIN_VALUE_PROBABILITY
+        or not all(word.similarity(held) for word in question.terms)
+    ):
         return ""
     value = answer_value(question.answer.kind, best.text, best.language, question.forms, question.text)
     if not value or plain(value) == plain(best.text).rstrip(".") or _is_denied(best.text, value, best.language):
@@ -254,7 +259,7 @@ def sides_of(question: QuestionTerms) -> list[list[QuestionTerm]]:
     conjunctions = lang.regex("extractive.joins", question.language, _CONJUNCTION, re.IGNORECASE)
     for join in reversed(list(conjunctions.finditer(question.text))):
         left, right = (
-            [by_text[text] for text in words(part) if text in by_text]
+            [by_text[text] for text in question_words(part, question.language) if text in by_text]
             for part in (question.text[: join.start()], question.text[join.end() :])
         )
         for nearest in SIDE_TERMS:

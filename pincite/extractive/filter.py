@@ -1,10 +1,11 @@
-"""Sentences that cannot answer a question, however alike: other identifiers, quoted mails, headings without a value."""
+"""Sentences that cannot answer a question, however alike: other identifiers, other periods, quoted mails, bare headings."""
 
 from collections.abc import Sequence
 
 from pincite.core.query.hits import Hit
 from pincite.extractive.answer_span import VALUE_KINDS, fitting_values
 from pincite.extractive.identifiers import mentions, names_another
+from pincite.extractive.periods import without_other_periods
 from pincite.extractive.question import QuestionTerms
 from pincite.extractive.sentences import Sentence
 
@@ -12,7 +13,7 @@ from pincite.extractive.sentences import Sentence
 def without_others(question: QuestionTerms, found: Sequence[Sentence], sources: Sequence[Hit]) -> list[Sentence]:
     """The sentences that are about an identifier of the question, by their own words or by those around them."""
     fitting = [one for one in found if not one.is_heading or _heading_answers(question, one)]
-    fitting = _without_old_mails(question, fitting)
+    fitting = without_other_periods(question, _without_old_mails(question, fitting))
     if not question.identifiers:
         return fitting
     return [one for one in fitting if _is_about(one, question.identifiers, sources[one.source - 1].chunk.text)]

@@ -4,6 +4,7 @@ import re
 from functools import lru_cache
 
 from pincite.text.quantities import values_in
+from pincite.text.wording.equivalents import equivalents
 
 _IDENTIFIER = re.compile(
     r"(?<![\w.,-])(?:"
@@ -20,13 +21,14 @@ _SEPARATORS = re.compile(r"[.\-/_\s]")
 
 @lru_cache(maxsize=2_000)
 def identifiers_in(text: str, language: str) -> tuple[str, ...]:
-    """The identifiers of a text, each once; dates, amounts and numbers with a unit are none."""
-    taken = [value for value in values_in(text, language) if value.kind != "number"]
+    """The identifiers of a text, each once; periods, dates, amounts and numbers with a unit are none."""
+    values = [(one.start, one.end) for one in values_in(text, language) if one.kind != "number"]
+    taken = [*values, *((one.start, one.end) for one in equivalents(text, language))]
     found = (
         match.group()
         for match in _IDENTIFIER.finditer(text)
         if not _PERIOD.fullmatch(match.group())
-        and not any(value.start < match.end() and match.start() < value.end for value in taken)
+        and not any(start < match.end() and match.start() < end for start, end in taken)
     )
     return tuple(dict.fromkeys(found))
 

@@ -6,11 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pincite.extractive.identifiers import identifiers_in
-from pincite.extractive.sentences import Sentence
+from pincite.extractive.sentences import Sentence, abbreviations_of
 from pincite.text import lang
 from pincite.text.answer_type import AnswerType, answer_type
 from pincite.text.dictionary import dictionary, languages
-from pincite.text.terms import question_language, stem, stop_words, words
+from pincite.text.terms import question_language, question_words, stem, stop_words, words
+from pincite.text.wording.abbreviations import shortened
+from pincite.text.wording.equivalents import equivalents, normalised, other_units
 
 _NAME = re.compile(r"(?<=[\w,;:] )[\"'„“]?([^\W\d_a-zß-öø-ÿœ][\w-]*)|\b(\w*\d\w*)")
 
@@ -74,7 +76,11 @@ def question_terms(question: str, found: Sequence[Sentence]) -> QuestionTerms:
     language = question_language(question)
     vocabulary = frozenset[str]().union(*(sentence.terms | sentence.heading_terms for sentence in found))
     languages = {*lang.recognised(language), *(sentence.language for sentence in found)} & set(lang.LANGUAGES)
-    parts = tuple(_term(text, found, vocabulary, languages) for text in content_words(question, language))
+    bare = {one.asked[0]: one.bare for one in equivalents(question, language) if one.bare}
+    short = shortened(question, abbreviations_of(found))
+    parts = tuple(
+        _term(text, found, vocabulary, languages, bare.get(text, "")) for text in content_words(short, language)
+    )
     forms = frozenset[str]().union(*(term.forms for term in parts))
     return QuestionTerms(
         question,
@@ -89,7 +95,10 @@ def question_terms(question: str, found: Sequence[Sentence]) -> QuestionTerms:
 
 def with_follow_up(question: QuestionTerms, asked: str, found: Sequence[Sentence]) -> QuestionTerms:
     """The question with more weight on the words of a follow-up that sentences have: they say what has changed."""
-    new, held = set(words(asked)), frozenset[str]().union(*(sentence.terms for sentence in found))
+    new, held = (
+        set(question_words(asked, question.language)),
+        frozenset[str]().union(*(sentence.terms for sentence in found)),
+    )
     weighed = tuple(
         replace(term, weight=FOLLOW_UP_WEIGHT * term.weight) if term.text in new and term.is_in(held) else term
         for term in question.terms
@@ -99,13 +108,18 @@ def with_follow_up(question: QuestionTerms, asked: str, found: Sequence[Sentence
 
 def content_words(question: str, language: str) -> list[str]:
     """The words of a question that carry meaning, each once; all of them where none does."""
-    distinct = list(dict.fromkeys(words(question)))
+    distinct = list(dict.fromkeys(question_words(question, language)))
     left_out = stop_words(language) | lang.recognised_words("questions.amount_words", language)
     return [word for word in distinct if word not in left_out] or distinct
 
 
-def _term(text: str, found: Sequence[Sentence], vocabulary: frozenset[str], languages: Iterable[str]) -> QuestionTerm:
+def _term(
+    text: str, found: Sequence[Sentence], vocabulary: frozenset[str], languages: Iterable[str], bare: str
+) -> QuestionTerm:
+    """A term of the question; `bare` is the number of an amount, whose unit the name of a column may have."""
     forms = frozenset(stem(text, language) for language in languages)
+    if bare.isdigit() and not other_units(text, vocabulary):
+        forms |= {bare}
     if len(text) <= MAX_ACRONYM_CHARS and text.endswith("s") and text[:-1] in vocabulary:
         forms |= {text[:-1]}  # `CDs`
     similar = _similar(forms, vocabulary)
@@ -146,7 +160,7 @@ def _shared_prefix(one: str, other: str) -> int:
 
 def names_in(question: str, language: str) -> frozenset[str]:
     """The names and numbers of a question, in lower case; where nouns have capitals, a common noun is no name."""
-    found = {word for match in _NAME.finditer(question) for word in words(match[1] or match[2])}
+    found = {word for match in _NAME.finditer(normalised(question, language)) for word in words(match[1] or match[2])}
     if language not in lang.flagged("nouns_capitalised") or language not in languages() or not found:
         return frozenset(found)
     everyday = dictionary(language).common

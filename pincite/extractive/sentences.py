@@ -1,8 +1,8 @@
 """The sentences of the sources that an answer can quote, with the terms around them."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 
 from pincite.core.query.hits import Hit
@@ -11,6 +11,7 @@ from pincite.extractive.whole.outline import LABELLED_LINE, LOG_LINE
 from pincite.text import lang
 from pincite.text.sentences import Span, sentences, trim
 from pincite.text.terms import stem, terms
+from pincite.text.wording.abbreviations import abbreviations_in, explained_in
 
 MAX_ANSWERING_SENTENCES = 4
 """Sentences after a question of the source that it is read together with."""
@@ -66,7 +67,20 @@ class Sentence:
 
 def sentences_of(hits: Sequence[Hit]) -> list[Sentence]:
     """The sentences of the sources that can answer: no headings, column names and comments."""
-    return [sentence for number, hit in enumerate(hits, 1) for sentence in _of(number, hit)]
+    found = [sentence for number, hit in enumerate(hits, 1) for sentence in _of(number, hit)]
+    known = abbreviations_of(found)
+    return [_with_abbreviations(sentence, known) for sentence in found] if known else found
+
+
+def abbreviations_of(found: Sequence[Sentence]) -> dict[str, str]:
+    """The abbreviations that the sentences explain, each with its long form."""
+    return {short: long for one in found for short, long in abbreviations_in(one.text).items()}
+
+
+def _with_abbreviations(sentence: Sentence, known: Mapping[str, str]) -> Sentence:
+    """A sentence with the abbreviations of the long forms that it has."""
+    held = explained_in(sentence.text, known)
+    return replace(sentence, terms=sentence.terms | held, passage_terms=sentence.passage_terms | held)
 
 
 def _of(source: int, hit: Hit) -> list[Sentence]:

@@ -24,6 +24,8 @@ _REASONS = {"end_turn": "stop", "stop_sequence": "stop", "max_tokens": "length",
 class AnthropicLLM(ServedLLM):
     """Streamed completions."""
 
+    constrains = False
+
     def __init__(self, options: Options) -> None:
         address = options.base_url or HOME
         super().__init__(options, Server(address, options.section, options.timeout_s, options.api_key))

@@ -57,15 +57,16 @@ class Extractive:
         question = with_follow_up(question_terms(prompt.question, sentences), prompt.asked, sentences)
         parts, note = table_answer(question.text, question.language, question.answer.form, prompt.sources), None
         if not parts:
-            sentences = without_others(question, sentences, prompt.sources)
+            fitting = without_others(question, sentences, prompt.sources)
             found, with_meaning, note = await self._scored(
-                question, rank_by_terms(question, sentences)[:MAX_EMBEDDED_SENTENCES], prompt.sources
+                question, rank_by_terms(question, fitting)[:MAX_EMBEDDED_SENTENCES], prompt.sources
             )
             needed = without_missing(question, found, prompt.asked)
             answered = answer_probability(needed, found, with_meaning=with_meaning) >= needed_probability(found)
-            parts = await self._whole(question, found, prompt.sources, likely_answered=answered)
+            if fitting or not sentences:
+                parts = await self._whole(question, found, prompt.sources, likely_answered=answered)
             if not parts and not answered:
-                yield StreamPart(refusal(question, found), note=note)
+                yield StreamPart(refusal(question, found, sentences), note=note)
                 yield StreamPart(finish_reason=NO_ANSWER, model=self.name)
                 return
             ranked = enumerations_first(found) if question.answer.form == "list" else found
@@ -145,6 +146,6 @@ def readable(chunk: RetrievedChunk) -> ReadableText:
     return ReadableText(chunk.text, "\n".join([*above, ""]))
 
 
-def make_llm(options: Options, embedder: Embedder, reader: Reader | None) -> LLM:
+def make_llm(options: Options, embedder: Embedder, reader: Reader | None = None) -> LLM:
     """Create the language model; called by `plugins.load`, which passes the embedder and the reader."""
     return Extractive(embedder, reader)

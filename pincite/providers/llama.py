@@ -22,7 +22,7 @@ from pincite.core.query.prompt import Prompt, StreamPart
 from pincite.core.query.tools import Abilities
 from pincite.errors import ProviderError, ProviderRefused, SettingsError
 from pincite.models.facts import DEFAULT_WINDOW, facts_of
-from pincite.outbound.llm.openai_messages import messages_of, piece_of_event, tools_of
+from pincite.outbound.llm.openai_messages import messages_of, piece_of_event, response_format, tools_of
 from pincite.outbound.llm.stream import clean_stream
 from pincite.outbound.llm.tool_calls import Calls
 
@@ -111,6 +111,7 @@ class LlamaLLM:
             "top_k": wish.top_k,
             "stop": list(wish.stop) or None,
             "tools": tools_of(prompt.tools) or None,
+            "response_format": response_format(prompt.schema),
         }
         body: Event = {
             "messages": messages_of(prompt),

@@ -8,7 +8,6 @@ from typing import Any
 
 from pincite.core.protocols import LLM, Embedder, ServerModel
 from pincite.core.query.prompt import Message, StreamPart
-from pincite.core.query.tools import Abilities
 from pincite.errors import ProviderError, SettingsError
 from pincite.models.facts import facts_of
 from pincite.outbound.client import Server
@@ -57,7 +56,7 @@ class OllamaLLM(ServedLLM):
 
     def _learn_abilities(self, said: object) -> None:
         if isinstance(said, list):
-            self._abilities = Abilities(tools="tools" in said, vision="vision" in said)
+            self._abilities = replace(self._abilities, tools="tools" in said, vision="vision" in said)
 
     async def _pieces(self, body: dict[str, Any]) -> AsyncGenerator[StreamPart, None]:
         calls = Calls()
@@ -87,7 +86,12 @@ class OllamaLLM(ServedLLM):
             "stream": True,
             "think": _think(order),
             "options": {name: value for name, value in chosen.items() if value is not None},
-        } | ({"tools": tools_of(order.prompt.tools)} if order.prompt.tools else {})
+        } | self._extra(order)
+
+    def _extra(self, order: CompletionRequest) -> dict[str, Any]:
+        prompt = order.prompt
+        tools = {"tools": tools_of(prompt.tools)} if prompt.tools else {}
+        return tools | ({"format": prompt.schema} if prompt.schema else {})
 
 
 class OllamaEmbedder:

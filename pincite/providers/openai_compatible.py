@@ -11,7 +11,7 @@ from pincite.models.facts import facts_of
 from pincite.outbound.client import Server
 from pincite.outbound.embeddings import split, unit_vectors
 from pincite.outbound.llm.hosted import CompletionRequest, Options, ServedLLM
-from pincite.outbound.llm.openai_messages import messages_of, piece_of_event, tools_of
+from pincite.outbound.llm.openai_messages import messages_of, piece_of_event, response_format, tools_of
 from pincite.outbound.llm.parse import text_of, window_of
 from pincite.outbound.llm.tool_calls import Calls
 
@@ -64,6 +64,7 @@ class OpenAICompatibleLLM(ServedLLM):
         if wish.thinking is not None and facts.thinking in ("effort", "budget", "adaptive"):
             chosen["reasoning_effort"] = "high"
         chosen["tools"] = tools_of(order.prompt.tools) or None
+        chosen["response_format"] = response_format(order.prompt.schema)
         return body | {name: value for name, value in chosen.items() if value is not None}
 
 

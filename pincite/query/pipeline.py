@@ -32,8 +32,9 @@ from pincite.query.evidence.relevance_filter import relevance_filter
 from pincite.query.evidence.whole_tables import needs_table, table_query, table_reading
 from pincite.query.generate.assemble import prompt_assembly
 from pincite.query.generate.general_chat import general_prompt
-from pincite.query.generate.generate import extractive_generation, llm_draft, llm_generation
-from pincite.query.ground.check_claims import claim_check
+from pincite.query.generate.generate import extractive_draft, extractive_generation, llm_draft, llm_generation
+from pincite.query.ground.better_draft import is_better, is_unsupported, replaced, replacement_warning
+from pincite.query.ground.check_claims import ClaimCheck, claim_check
 from pincite.query.ground.ground import grounding, no_answer, no_retrieval
 from pincite.query.ground.llm_judge import claim_verification
 from pincite.query.ground.suggestions import suggested_questions
@@ -215,9 +216,11 @@ async def check(run: Run, plan: Plan, evidence: Evidence, prompt: Prompt | None,
     """The draft as an answer: every claim compared with its sources, every citation resolved."""
     if prompt is None or draft is None:
         return await run.step(no_answer, plan, evidence)
-    claims = await run.step(claim_check, prompt.sources, draft)
+    claims = await run.step(claim_check, prompt.sources, draft, prompt.question)
     if run.settings.grounding.judge == "model" and claims.verdicts and not claims.copied:
         claims = await run.attempt(claims, claim_verification, prompt.sources, claims)
+    if run.settings.grounding.replace_unsupported and is_unsupported(prompt, draft, claims):
+        draft, claims = await better_supported(run, prompt, draft, claims)
     final = await run.step(grounding, plan, evidence, prompt, draft, claims)
     cited = {source.number for source in final.sources if source.cited}
     suggested = await run.finish(suggested_questions, plan, evidence, cited, draft.suggested_questions)
@@ -225,6 +228,18 @@ async def check(run: Run, plan: Plan, evidence: Evidence, prompt: Prompt | None,
     if any(source.cited and source.place for source in final.sources):
         final = await run.attempt(final, citation_positions, prompt, final)
     return replace(final, degraded=tuple(run.degraded))
+
+
+async def better_supported(run: Run, prompt: Prompt, draft: Draft, claims: ClaimCheck) -> tuple[Draft, ClaimCheck]:
+    """The model's draft, or the sentences that code quotes where these are better supported."""
+    quoted = await run.attempt(None, extractive_draft, prompt)
+    if quoted is None:
+        return draft, claims
+    check_of_quoted = await run.step(claim_check, prompt.sources, quoted, prompt.question)
+    if not is_better(quoted, check_of_quoted, claims):
+        return draft, claims
+    run.warnings.append(replacement_warning(draft, quoted, claims))
+    return replaced(draft, quoted), check_of_quoted
 
 
 # --- other ways to an answer --------------------------------------------------------------------------------

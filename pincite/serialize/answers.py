@@ -79,6 +79,7 @@ def _answer_metadata_json(value: AnswerMetadata) -> Json:
         "rewritten_query": value.rewritten_query,
         "corrected_query": value.corrected_query,
         "plan": value.plan,
+        **({"replaced_model": value.replaced_model} if value.replaced_model else {}),
     } | ({"steps": [step_json(one) for one in value.steps]} if value.steps else {})
 
 

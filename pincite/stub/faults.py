@@ -21,6 +21,7 @@ FAULTS: Mapping[str, str] = {
     "endless": "never stops sending tokens",
     "tools": "calls the tool rag_search instead of answering",
     "notools": "responds 400 if the request has tools, like servers whose model does not support them",
+    "noschema": "responds 400 if the request asks for output by a JSON schema, like servers that cannot constrain it",
     "bytes": "sends one byte at a time",
     "split": "splits the response in the middle of characters",
     "crlf": "ends lines with CR LF, split between the two",

@@ -108,6 +108,8 @@ class StubServer:
         self.calls.update(call, fault=reply.fault.name)
         if reply.fault.name == "notools" and call.body.get("tools"):
             await wire.body(400, {"error": {"message": f"{call.model or 'the stub'} does not support tools"}})
+        elif reply.fault.name == "noschema" and call.body.get("response_format"):
+            await wire.body(400, {"error": {"message": "'response_format' is not supported"}})
         elif not await send_fault(wire, reply.fault):
             await Completion(wire, call.body, reply, lambda tokens: self._count(call, tokens)).send()
 

@@ -14,6 +14,7 @@ from pincite.text import lang
 from pincite.text.terms import stem, stop_words
 from pincite.text.units import (
     CURRENCIES,
+    MONEY_SCALES,
     POUND,
     TIME_UNITS,
     cardinal_words,
@@ -69,33 +70,37 @@ def _value_patterns(languages: tuple[str, ...]) -> tuple[tuple[ValueKind, re.Pat
     def words(key: str) -> str:
         return f"(?:{lang.alternatives(key, language)})"
 
-    months = any_of(
-        form
-        for one in languages
-        for group in lang.sequence("dates.months", one)
-        for name in group.split(",")
-        for form in _cases(name)
+    months, shortened = (
+        lang.any_of(
+            form
+            for one in languages
+            for group in lang.sequence(key, one)
+            for name in group.split(",")
+            if name != "-"
+            for form in _cases(name)
+        )
+        for key in ("dates.months", "dates.month_abbreviations")
     )
+    dated = rf"(?:{months}|{shortened}\b\.?)"
     days, suffixes = words("dates.weekdays"), words("dates.ordinal_suffixes")
-    large = any_of(form for one in languages for word in scales(one) for form in _cases(word))
+    large = lang.any_of(form for one in languages for word in scales(one) for form in _cases(word))
     digits = rf"{_GROUPED}(?:[.,]\d+)?|\d+(?:[.,]\d+)?"
     number = (
-        rf"(?:(?:{digits})[{_FRACTIONS}]?|{any_of(cardinal_words(language))}|{large})"
+        rf"(?:(?:{digits})[{_FRACTIONS}]?|{lang.any_of(cardinal_words(language))}|{large})"
         rf"(?:[ -]{words('numbers.before_scale')}?{large})*"
     )
     amount = rf"{number}(?:\s?(?:–|-|{words('numbers.range')})\s?{number})?"
     time_units = rf"(?:{_named(TIME_UNITS, language)}|min|ms|{words('units.time')})"
-    signs = any_of(signs_of(other_units()))
+    signs = lang.any_of(signs_of(other_units()))
     other = rf"(?:{_named(other_units(), language)}|{signs}|{_OTHER_UNITS}|{words('units.amounts')})"
-    money = rf"(?:{_named(CURRENCIES | {POUND}, language)}|USD|EUR|GBP|CHF|{words('units.money')})"
+    money = rf"(?:{_named(CURRENCIES | {POUND}, language)}|USD|EUR|GBP|CHF|JPY|{words('units.money')})"
+    short = rf"(?:\s?(?i:{lang.any_of(MONEY_SCALES)})\b)?"
     clock = rf"(?:[ap]\.?m\.?|{words('dates.clock')}|h|UTC)"
-    date = (
-        rf"(?:\d{{1,2}}(?:{suffixes}|\.)? {words('dates.before_month_name')}?{months}|{months} \d{{1,2}}{suffixes}?\b)"
-    )
+    date = rf"(?:\d{{1,2}}(?:{suffixes}|\.)? {words('dates.before_month_name')}?{dated}|{dated} \d{{1,2}}{suffixes}?\b)"
     time = (
         r"\b\d{4}-\d{2}-\d{2}\b|\b\d{1,2}\.\s?\d{1,2}\.\s?(?:\d{4}|\d{2})?(?!\d)|\b\d{1,2}/\d{1,2}/\d{2,4}\b",
         rf"\b(?:{days},? {words('dates.after_weekday')}?)?{date}(?:,? \d{{4}})?",
-        rf"\b{months},? \d{{4}}\b|\b\d{{1,2}}/\d{{4}}\b",
+        rf"\b{dated},? \d{{4}}\b|\b\d{{1,2}}/\d{{4}}\b",
         rf"\b\d{{1,2}}[:.]\d{{2}}(?: ?(?i:{clock}))?\b(?![.,]?\d)",
         rf"\b\d{{1,2}} ?(?i:[ap]\.?m\.?|{words('dates.clock')})\b",
         rf"\b{words('dates.clock_forms')}\b",
@@ -109,35 +114,15 @@ def _value_patterns(languages: tuple[str, ...]) -> tuple[tuple[ValueKind, re.Pat
         ("percent", re.compile(rf"\b{amount}\s?(?:%|{words('numbers.percent')}\b)")),
         (
             "money",
-            re.compile(rf"(?:[$€£¥]|US\$|\bCHF|\bEUR|\bUSD)\s?{number}|\b{number}\s?(?:[$€£¥]|(?:[\w-]+ )?{money}\b)"),
+            re.compile(
+                rf"(?:(?:\bUS)?\$|[€£¥]|\b(?:CHF|EUR|USD|GBP|JPY))\s?{number}{short}|\b{number}{short}\.?\s?(?:[$€£¥]|(?:[\w-]+ )?{money}\b)"
+            ),
         ),
         ("time", re.compile("|".join(time))),
         ("duration", re.compile(rf"\b{amount}(?:[ -]{words('numbers.before_time_unit')}?|\s){time_units}\b")),
         ("quantity", re.compile(rf"(?<![\w.])[-−+]?{amount}[ \u00a0-]?{other}(?!\w)")),
         ("number", re.compile(rf"(?<![\w.,]){number}(?![\w])", re.IGNORECASE)),
     )
-
-
-def any_of(words: Iterable[str]) -> str:
-    """A pattern that matches the longest of the words that fits; words with the same beginning share it, for speed."""
-    tree: _Tree = {}
-    for word in words:
-        node = tree
-        for char in word:
-            node = node.setdefault(char, {})
-        node[""] = {}
-    return _pattern_of(tree) if tree else "(?!)"
-
-
-_Tree = dict[str, "_Tree"]
-"""Words by their letters; an empty key ends a word."""
-
-
-def _pattern_of(tree: _Tree) -> str:
-    branches = [re.escape(char) + _pattern_of(node) for char, node in sorted(tree.items()) if char]
-    if len(branches) == 1 and "" not in tree:
-        return branches[0]
-    return f"(?:{'|'.join(branches)}){'?' if '' in tree else ''}" if branches else ""
 
 
 def _cases(word: str) -> tuple[str, str]:
@@ -147,7 +132,7 @@ def _cases(word: str) -> tuple[str, str]:
 
 def _named(names: frozenset[str], language: str) -> str:
     """A pattern of the names of these units."""
-    return any_of(form for name in names for word in unit_names(name, language) for form in _cases(word))
+    return lang.any_of(form for name in names for word in unit_names(name, language) for form in _cases(word))
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,14 +168,14 @@ def _figure_pattern(languages: tuple[str, ...]) -> re.Pattern[str]:
     small = frozenset(
         one for other in languages if other in lang.flagged("months_lower_case") for one in months_of(other)
     )
-    months = any_of(name for other in languages for name in months_of(other))
-    month = rf"(?:(?=(?-i:[A-ZÄ])){months}|{any_of(small)})"
+    months = lang.any_of(name for other in languages for name in months_of(other))
+    month = rf"(?:(?=(?-i:[A-ZÄ])){months}|{lang.any_of(small)})"
     suffixes, of = (
         f"(?:{lang.alternatives(f'dates.{key}', language)})" for key in ("ordinal_suffixes", "before_month_name")
     )
     clock, forms = (f"(?:{lang.alternatives(f'dates.{key}', language)})" for key in ("clock", "clock_forms"))
     alone = frozenset[str]().union(*(lang.words("numbers.not_alone", one) for one in languages))
-    spelt = any_of(word for word in number_words(language) if word not in alone)
+    spelt = lang.any_of(word for word in number_words(language) if word not in alone)
     digits = rf"{_GROUPED}(?:[.,]\d{{1,2}}(?!\d))?(?!\d)|\d+(?:[.,]\d+)?"
     return re.compile(
         r"(?P<iso>\b\d{4}-\d{2}-\d{2}\b)"
@@ -297,7 +282,9 @@ def _number(match: re.Match[str], text: str, language: str) -> Figure:
     end, shown = match.end(), written
     after, known = _word_after(language), units(language)
     following = after.match(text, end)
-    scale = scales(language).get((following[2] or "").lower()) if following else None
+    before = _CURRENCY_BEFORE.search(text[max(0, match.start() - 4) : match.start()])
+    known_scales = {**MONEY_SCALES, **scales(language)} if before else scales(language)
+    scale = known_scales.get((following[2] or "").lower()) if following else None
     if following and scale:
         values, shown, end = {value * scale for value in values}, text[match.start() : following.end()], following.end()
         following = after.match(text, end + (text[end : end + 1] == "."))
@@ -307,7 +294,6 @@ def _number(match: re.Match[str], text: str, language: str) -> Figure:
         unit, size = known.get(word, ("", 1.0))
         noun = "" if unit or word in stop_words(language) else stem(word, language)
         shown = text[match.start() : following.end()] if unit else shown
-    before = _CURRENCY_BEFORE.search(text[max(0, match.start() - 4) : match.start()])
     if before and not unit:
         unit = known[(before[1] or before[2]).lower().strip(".")][0]
         shown = before.group() + shown

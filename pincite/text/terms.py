@@ -70,9 +70,18 @@ def stem(word: str, language: str) -> str:
 
 
 def terms(text: str, language: str) -> list[str]:
-    """The index terms of a text, in order, with repetitions."""
+    """The index terms of a text, in order, with repetitions; then the keys of what has other spellings."""
+    from pincite.text.wording.equivalents import keys_in  # it reads numbers, which are compared by stems
+
     stop, stemmed = stop_words(language), language if language in STEMMERS else ""
-    return [_stem(word, stemmed) for word in words(text) if word not in stop]
+    return [*(_stem(word, stemmed) for word in words(text) if word not in stop), *keys_in(text, language)]
+
+
+def question_words(text: str, language: str = "") -> list[str]:
+    """The words of a question in lower case, with a key for each thing that has other spellings."""
+    from pincite.text.wording.equivalents import normalised
+
+    return words(normalised(text, language or question_language(text)))
 
 
 def forms(text: str, language: str) -> dict[str, str]:
@@ -88,7 +97,7 @@ def query_terms(text: str, languages: Iterable[str]) -> Counter[str]:
     indexes these words.
     """
     languages = list(languages) or ["en"]
-    found = words(text)
+    found = question_words(text)
     stop = stop_words(question_language(text))  # of its own language only: "war" is one in German
     kept = [word for word in found if word not in stop] or found
     counts: Counter[str] = Counter()

@@ -63,6 +63,8 @@ _SIGNS: Mapping[str, tuple[str, float, str]] = {
 
 TIME_UNITS = frozenset({"s", "min", "h", "day", "week", "month", "quarter", "year", "decade"})
 CURRENCIES = frozenset({"EUR", "USD", "CHF", "GBP", "JPY"})
+MONEY_SCALES: Mapping[str, float] = {"k": 1e3, "m": 1e6, "mm": 1e6, "mn": 1e6, "b": 1e9, "bn": 1e9, "tn": 1e12}
+"""Letters that multiply an amount of money: `$75m`. Elsewhere they are units."""
 POUND = "lb"
 """A unit of weight whose name is also a currency."""
 

@@ -149,7 +149,7 @@ def test_a_model_that_answers_better_is_proposed(open_pincite: Callable[..., Any
     rows = [{"q": f"What is the {tree} rule?", "gold": [[f"number {n}"]]} for n, tree in enumerate(TREES)]
 
     async def main() -> Tuning:
-        async with open_pincite() as pincite:
+        async with open_pincite(grounding__replace_unsupported=False) as pincite:
             await add_all(pincite, plain()[0], tmp_path)
             questions = await pincite.questions.evaluations.import_set(await pincite.scope(), parse_questions(rows))
             make = pincite.services.kit_factory.kit

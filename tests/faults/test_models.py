@@ -69,6 +69,8 @@ def expected(fault: str, first: int, lasting: bool) -> Expected:
         stages.add("query_rewriting")
     if not call("embeddings", words["embed"], "embed"):
         stages.add("query_embedding")
+    if fault == "noschema" and "rewrite" in hit and not unknown:  # asked again without the schema
+        calls["chat/completions"] += 1
     wrote = call(chat, asks or words["write"], "chat")
     if not wrote or words["write"] == "incomplete":
         stages.add("llm_generation")

@@ -15,7 +15,7 @@ from tests.cross_encoder_maker import make_cross_encoder
 
 from .bench import LEAVE, Bench
 
-WHOLE = {"notools", "empty", "tools", "bytes", "split", "crlf", "comments", "bom"}
+WHOLE = {"notools", "noschema", "empty", "tools", "bytes", "split", "crlf", "comments", "bom"}
 """Faults of streams, which do not apply to a reply in one piece."""
 RETRIED = {"429", "500", "503", "reset", "cut", "eof"}
 QUERY = "vacation days in France"

@@ -170,3 +170,15 @@ def test_the_server_says_whether_its_model_calls_tools_and_sees(server: ModelSer
     assert llm.abilities == Abilities()
     asyncio.run(llm.discover())
     assert llm.abilities == Abilities(tools=False, vision=True)
+
+
+def test_output_is_asked_for_by_a_schema_its_way(server: ModelServer) -> None:
+    schema = {"type": "object", "properties": {"1": {"enum": ["yes", "no"]}}}
+
+    async def go() -> None:
+        llm = make_llm(Options(base_url=server.url, model="m"))
+        async for _ in llm.write(Prompt("q", (Message("user", "q"),), (), 1, schema=schema)):
+            pass
+
+    asyncio.run(go())
+    assert next(body for path, body, _ in server.requests if path == "/api/chat")["format"] == schema

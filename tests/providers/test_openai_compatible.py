@@ -13,7 +13,7 @@ from pincite.core.query.tools import Tool, ToolCall
 from pincite.errors import ProviderBusy, ProviderError, ProviderRefused, SettingsError
 from pincite.models.resilient import abilities_of
 from pincite.providers.openai_compatible import OpenAICompatibleLLM, Options, make_embedder, make_llm
-from tests.model_server import ModelServer, as_json, model_server, openai_events, sse
+from tests.model_server import ModelServer, Reply, as_json, model_server, openai_events, sse
 
 COMPLETIONS = "/v1/chat/completions"
 
@@ -280,3 +280,39 @@ def offered(server: ModelServer, llm: Any = None) -> list[StreamPart]:
         return [piece async for piece in (llm or make_llm(options(server))).write(asked)]
 
     return asyncio.run(go())
+
+
+SCHEMA = {"type": "object", "properties": {"1": {"enum": ["yes", "no"]}}}
+
+
+def constrained(llm: Any) -> list[StreamPart]:
+    async def go() -> list[StreamPart]:
+        return [piece async for piece in llm.write(Prompt("q", (Message("user", "q"),), (), 1, schema=SCHEMA))]
+
+    return asyncio.run(go())
+
+
+def test_output_is_asked_for_by_a_schema(server: ModelServer) -> None:
+    constrained(make_llm(options(server)))
+    wanted = {"type": "json_schema", "json_schema": {"name": "output", "strict": True, "schema": SCHEMA}}
+    assert server.requests[0][1]["response_format"] == wanted
+
+
+def test_a_server_that_rejects_schemas_is_asked_without_and_remembered(server: ModelServer) -> None:
+    llm = make_llm(options(server))
+    usual = server.replies[COMPLETIONS]
+    assert isinstance(usual, Reply)
+    rejected = as_json({"error": {"message": "'response_format' is not supported"}}, 400)
+    server.replies[COMPLETIONS] = lambda body: rejected if "response_format" in body else usual
+    assert text_of(constrained(llm)) == "Hello wörld 🎉"
+    assert abilities_of(llm).schemas is False
+    assert text_of(constrained(llm)) == "Hello wörld 🎉"
+    assert ["response_format" in body for _, body, _ in server.requests] == [True, False, False]
+
+
+def test_another_refusal_is_no_reason_to_ask_again(server: ModelServer) -> None:
+    server.replies[COMPLETIONS] = as_json({"error": {"message": "no such key"}}, 401)
+    llm = make_llm(options(server))
+    with pytest.raises(ProviderRefused):
+        constrained(llm)
+    assert (len(server.requests), abilities_of(llm).schemas) == (1, None)

@@ -80,7 +80,7 @@ def test_a_citation_points_at_the_exact_passage(make_run: Callable[..., Run]) ->
     ],
 )
 def test_uncheckable_answers_have_warnings(make_run: Callable[..., Run], draft: str, warning: str) -> None:
-    result = ask(make_run(TEXTS, RANKS, RANKS, llm=scripted(draft)))
+    result = ask(make_run(TEXTS, RANKS, RANKS, llm=scripted(draft), grounding__replace_unsupported=False))
     assert warning in result.warnings[0]
     assert result.confidence.level != "high"
 

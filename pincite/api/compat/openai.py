@@ -185,10 +185,17 @@ class CompletionChunks:
     def _end_chunks(self, answer: Json) -> bytes:
         """The rest of the text, the footnotes and the end; citation offsets refer to the field `answer`."""
         chunk, text = self._completion.chunk, answer["answer"]
-        rest = text[len(self._sent_text) :] if text.startswith(self._sent_text) else ""
+        rest = text[len(self._sent_text) :] if text.startswith(self._sent_text) else _replacement(answer)
         chunks = chunk(self._id, {"content": rest + footnotes(answer)}) if rest or footnotes(answer) else b""
         chunks += chunk(self._id, {}, finish_reason=_finish_reason(answer), answer=text, **_extras(answer))
         return chunks + (chunk(self._id, None, usage=_usage(answer)) if self._with_usage else b"")
+
+
+def _replacement(answer: Json) -> str:
+    """What follows the streamed text of a model that the answer replaces: the warning and the answer itself."""
+    model = answer["metadata"].get("replaced_model")
+    warning = next((one for one in answer["warnings"] if model and model in one), "")
+    return f"\n\n---\n\n**{warning}**\n\n{answer['answer']}" if warning else ""
 
 
 def _finish_reason(answer: Json) -> str:

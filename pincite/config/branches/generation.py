@@ -220,6 +220,11 @@ class Grounding(Branch):
         "numbers, names and negations (`rules`), or these rules and then the model, in one call for the whole answer "
         "(`model`). The model cannot overrule a claim that a rule refutes.",
     )
+    replace_unsupported: bool = Field(
+        default=True,
+        description="Show sentences quoted from the documents instead of a model's answer that its sources do not "
+        "support, where the quoted sentences are better supported. A warning and `metadata.replaced_model` say so.",
+    )
 
 
 class ConfidenceRule(Branch):

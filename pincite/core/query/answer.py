@@ -152,7 +152,10 @@ class Degraded:
 
 @dataclass(frozen=True, slots=True)
 class AnswerMetadata:
-    """How the answer was made: model, token usage, durations, plan and steps."""
+    """How the answer was made: model, token usage, durations, plan and steps.
+
+    `replaced_model` is the model whose unsupported answer this one replaces.
+    """
 
     chunks_retrieved: int
     model: str | None
@@ -165,6 +168,7 @@ class AnswerMetadata:
     corrected_query: str | None = None
     plan: tuple[str, ...] = ()
     steps: tuple[Step, ...] = ()
+    replaced_model: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

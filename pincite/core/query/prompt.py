@@ -1,7 +1,8 @@
 """The prompt of a language model, and the draft it writes."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from pincite.core.query.hits import Hit
 from pincite.core.query.pictures import Picture
@@ -27,7 +28,9 @@ class Message:
 class Prompt:
     """The complete prompt; source N in its text is `sources[N - 1]`. `tools` are the tools the model may call.
 
-    `asked` are the words of a follow-up as it was asked, where the question is its standalone form. `reordered` are the same messages with the passages in other orders, for further drafts.
+    `asked` are the words of a follow-up as it was asked, where the question is its standalone form. `reordered` are the
+    same messages with the passages in other orders, for further drafts. `schema` is the JSON schema of the output, where
+    the server can constrain it.
     """
 
     question: str
@@ -38,6 +41,7 @@ class Prompt:
     reordered: tuple[tuple[Message, ...], ...] = ()
     tools: tuple[Tool, ...] = ()
     asked: str = ""
+    schema: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +108,7 @@ class Draft:
     """The model's text before its citations are checked; `warnings` name the parts that were withheld.
 
     `agreement` is the share of its statements that other drafts of the same answer contain too; None without others.
+    `replaces` is the model whose draft it replaces, because its sources did not support that one.
     """
 
     text: str
@@ -114,3 +119,4 @@ class Draft:
     suggested_questions: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     agreement: float | None = None
+    replaces: str | None = None

@@ -45,3 +45,5 @@ class Abilities:
 
     tools: bool | None = None
     vision: bool | None = None
+    schemas: bool | None = None
+    """Whether the output can be constrained by a JSON schema."""

@@ -17,7 +17,7 @@ from pincite.store.database import Database
 from pincite.store.search.corpus_stats import CorpusStatsCache
 from pincite.store.search.postgres_index import PostgresIndex
 
-INDEX_FORMAT = 5
+INDEX_FORMAT = 6
 """The version of the index format; raise it when parsing, chunking or indexing stores other data for the same file."""
 
 MIN_KEEP_S = 60.0

@@ -1,5 +1,6 @@
 """The base class of language models behind an HTTP server, whatever its API."""
 
+import re
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
@@ -14,6 +15,9 @@ from pincite.errors import ProviderRefused
 from pincite.models.facts import ServerModelInfo, facts_of
 from pincite.outbound.client import Server
 from pincite.outbound.llm.stream import clean_stream
+
+_ABOUT_FORMAT = re.compile(r"format|schema|grammar|guided|json|extra (?:fields|inputs)", re.IGNORECASE)
+"""What a server names that rejects constrained output."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +52,16 @@ class ServedLLM:
     """A language model on a server: the one in the settings, or the first that the server offers.
 
     A provider implements `list_models`, `_body` (the request body) and `_pieces` (the parsed response stream).
+    `constrains` is whether its requests carry the JSON schema of a prompt.
     """
+
+    constrains = True
 
     def __init__(self, options: Options, server: Server, max_window: int | None = None) -> None:
         self._options = options
         self._server = server
         self._known = ServerModelInfo(options.model, options.window, self._offers, max_window)
-        self._abilities = Abilities()
+        self._abilities = Abilities(schemas=None if self.constrains else False)
 
     @property
     def name(self) -> str:
@@ -80,7 +87,30 @@ class ServedLLM:
         raise NotImplementedError
 
     async def write(self, prompt: Prompt) -> AsyncIterator[StreamPart]:
-        """Stream a completion; the last part has the finish reason."""
+        """Stream a completion; the last part has the finish reason.
+
+        A server that rejects the schema of a prompt is asked again without it, and later not with a schema at all.
+        """
+        if not prompt.schema or self._abilities.schemas is False:
+            async with aclosing(self._write(replace(prompt, schema=None))) as pieces:
+                async for piece in pieces:
+                    yield piece
+            return
+        begun = False
+        try:
+            async with aclosing(self._write(prompt)) as pieces:
+                async for piece in pieces:
+                    begun = True
+                    yield piece
+        except ProviderRefused as error:
+            if begun or not _ABOUT_FORMAT.search(str(error)):
+                raise
+            async with aclosing(self._write(replace(prompt, schema=None))) as pieces:
+                async for piece in pieces:
+                    self._abilities = replace(self._abilities, schemas=False)
+                    yield piece
+
+    async def _write(self, prompt: Prompt) -> AsyncGenerator[StreamPart, None]:
         order = await self._order(prompt)
         pieces = self._pieces(self._body(order))
         try:

@@ -1,6 +1,6 @@
 """Convert messages, images, tools and stream events to and from OpenAI's format, which most servers use."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -40,6 +40,13 @@ def tools_of(tools: Sequence[Tool]) -> list[dict[str, Any]]:
         }
         for tool in tools
     ]
+
+
+def response_format(schema: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Convert the JSON schema that the output must follow."""
+    if schema is None:
+        return None
+    return {"type": "json_schema", "json_schema": {"name": "output", "strict": True, "schema": dict(schema)}}
 
 
 def piece_of_event(event: dict[str, Any], calls: Calls) -> StreamPart:

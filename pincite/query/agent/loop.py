@@ -19,7 +19,7 @@ from pincite.errors import ProviderError, ProviderRefused, Unavailable
 from pincite.models.facts import facts_of
 from pincite.models.resilient import abilities_of
 from pincite.query.agent.scratchpad import Scratchpad, last_line
-from pincite.query.agent.text_tool_calls import answer_in, calls_in
+from pincite.query.agent.text_tool_calls import answer_in, calls_in, turn_schema
 from pincite.query.agent.tools import (
     MAX_ARGUMENT_CHARS,
     PresetCall,
@@ -165,7 +165,9 @@ async def agent_turn(run: Run, state: AgentState, *, final: bool) -> ModelTurn:
     """Ask the model for its next step, or for its answer; nothing is streamed before the turn has ended."""
     llm, transcript = run.kit.llm, state.transcript
     prompt = transcript.prompt(tools=not final, native=state.native)
-    prompt = replace(prompt, tools=tool_definitions(state.tools) if state.native and not final else ())
+    tools = tool_definitions(state.tools) if not final else ()
+    schema = turn_schema(tools) if tools and not state.native else None
+    prompt = replace(prompt, tools=tools if state.native else (), schema=schema)
     run.observe(**llm_request_attributes(run.provider_of(llm), prompt, llm.name), turn=state.turns + 1)
     state.turns += 1
     pieces: list[StreamPart] = []

@@ -5,11 +5,12 @@ Text after the first calls is dropped: small models continue by inventing the re
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pincite.core.query.tools import ToolCall
+from pincite.core.query.tools import Tool, ToolCall
 from pincite.query.agent.tools import MAX_QUERIES, TOOLS
+from pincite.query.prompt.structured import parse_object
 
 MAX_CALLS_PER_TURN = 5
 MAX_SCANNED_CHARS = 200_000
@@ -31,12 +32,26 @@ _ANSWER = re.compile(
 _LINES = re.compile(r"[,; ]*\b(?:lines?|zeilen?)[ \t]+(\d{1,7})(?:[ \t]*(?:-|–|to|bis)[ \t]*(\d{1,7}))?", re.IGNORECASE)
 _SECTION = re.compile(r"[,; ]*\b(?:section|abschnitt)[ \t]+(.+)", re.IGNORECASE)
 _ID = re.compile(r"[\"'`(\[]?(?:doc_id[ :=]+)?([\w-]{1,200})[\"'`)\]]?")
+_ANSWER_NAME = "answer"
 _VERBS = {"SUCHE": "SEARCH", "LIES": "READ", "FINDE": "FIND"}
+
+
+def turn_schema(tools: Sequence[Tool]) -> dict[str, Any]:
+    """The JSON schema of a turn: one call of a tool, or the answer."""
+    calls = [_object(name={"const": tool.name}, arguments=dict(tool.parameters)) for tool in tools]
+    return {"anyOf": [*calls, _object(name={"const": _ANSWER_NAME}, text={"type": "string"})]}
+
+
+def _object(**properties: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
 
 
 def calls_in(text: str) -> tuple[str, tuple[ToolCall, ...]]:
     """The text before the first call, and the calls; the whole text where there are none."""
     text = text[:MAX_SCANNED_CHARS]
+    turn = parse_object(text)
+    if turn and turn.get("name") in TOOLS:  # output by `turn_schema`
+        return "", (ToolCall("text_1", turn["name"], json.dumps(turn.get("arguments"), ensure_ascii=False)),)
     found = sorted(_find_calls(text), key=lambda call: call[0])[:MAX_CALLS_PER_TURN]
     if not found:
         return text, ()
@@ -48,7 +63,10 @@ def calls_in(text: str) -> tuple[str, tuple[ToolCall, ...]]:
 
 
 def answer_in(text: str) -> str:
-    """The answer without the word that announces it and the text before that word."""
+    """The answer without the word that announces it and the text before that word, or the field of a JSON object."""
+    turn = parse_object(text)
+    if turn and turn.get("name") == _ANSWER_NAME and isinstance(turn.get("text"), str):
+        return str(turn["text"]).strip()
     found = _ANSWER.search(text)
     return (text[found.end() :].strip() if found else "") or text.strip()
 

@@ -9,7 +9,7 @@ from pincite.core.query.plan import Entity, Plan
 from pincite.core.run import Run
 from pincite.query.rank.relevance import chunk_terms
 from pincite.text import lang
-from pincite.text.terms import question_language, stem, stop_words, words
+from pincite.text.terms import question_language, question_words, stem, stop_words
 
 MAX_ASPECT_WORDS = 4
 """Words in a row that are one aspect at most."""
@@ -64,7 +64,7 @@ def _is_content_word(word: str, language: str) -> bool:
 
 
 def _forms(text: str, own: str, languages: Sequence[str]) -> tuple[frozenset[str], ...]:
-    kept = [word for word in words(text) if _is_content_word(word, own)]
+    kept = [word for word in question_words(text, own) if _is_content_word(word, own)]
     return tuple(frozenset(stem(word, language) for language in languages) for word in kept)
 
 

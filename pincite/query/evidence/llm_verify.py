@@ -10,10 +10,11 @@ from pincite.core.query.prompt import Prompt
 from pincite.core.run import Run
 from pincite.errors import ProviderError
 from pincite.query.prompt.helper_call import Bounds, complete, render_prompt
+from pincite.query.prompt.structured import parse_object, verdict_schema
 
 VERDICT_TIMEOUT_S = 30.0
 """Timeout of the model for its verdicts, in seconds."""
-TOKENS_PER_VERDICT, EXTRA_VERDICT_TOKENS = 6, 60
+TOKENS_PER_VERDICT, EXTRA_VERDICT_TOKENS = 8, 60
 """Tokens for each verdict, and for text around the verdicts."""
 CHARS_PER_TOKEN = 6
 """Characters of the output that are read per token."""
@@ -22,7 +23,7 @@ _VERDICT = re.compile(
     r"^[^\w\n]*+(?:passage|source|claim|abschnitt)?[^\w\n]*+(\d{1,3})\W++(yes|no|ja|nein)\b",
     re.IGNORECASE | re.MULTILINE,
 )
-_HELPS = ("yes", "ja")
+_HELPS, _HELPS_NOT = ("yes", "ja", "true"), ("no", "nein", "false")
 
 
 async def model_verification(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
@@ -44,10 +45,16 @@ async def model_verification(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[
 
 
 def read_verdicts(text: str, count: int) -> Mapping[int, bool]:
-    """The verdict on each passage by its number; `ProviderError` where one is missing or contradictory."""
+    """The verdict on each passage by its number, from JSON or from lines.
+
+    `ProviderError` where one is missing or contradictory.
+    """
     found: dict[int, set[bool]] = {}
-    for number, word in _VERDICT.findall(text):
-        found.setdefault(int(number), set()).add(word.lower() in _HELPS)
+    constrained = parse_object(text)
+    written = constrained.items() if constrained else _VERDICT.findall(text)
+    for number, word in written:
+        if str(number).isdigit() and str(word).lower() in (*_HELPS, *_HELPS_NOT):
+            found.setdefault(int(number), set()).add(str(word).lower() in _HELPS)
     clear = {number: words.pop() for number, words in found.items() if len(words) == 1}
     if not all(number in clear for number in range(1, count + 1)):
         raise ProviderError(f"the model's verdicts on {count} passages could not be read; only rules verified them")
@@ -60,7 +67,8 @@ def _prompt(run: Run, plan: Plan, hits: Sequence[Hit], bounds: Bounds) -> tuple[
     blocks = [f"{boundary}\nPassage {n}: {_passage_text(hit)}\n{boundary}" for n, hit in enumerate(hits, start=1)]
     while blocks:
         fills = {"boundary": boundary, "question": plan.text, "passages": "\n\n".join(blocks)}
-        if prompt := render_prompt("verify", plan.question, fills, bounds, run=run):
+        schema = verdict_schema(len(blocks))
+        if prompt := render_prompt("verify", plan.question, fills, bounds, run=run, schema=schema):
             return prompt, len(blocks)
         blocks.pop()
     raise ProviderError("no passage fits into the context window of the model; only rules verified them")

@@ -38,6 +38,11 @@ async def extractive_generation(run: Run, prompt: Prompt) -> Draft:
     return await _write(run, run.kit.extractive, prompt)
 
 
+async def extractive_draft(run: Run, prompt: Prompt) -> Draft:
+    """A draft of quoted sentences that is compared with the model's and not streamed."""
+    return await _write(run, run.kit.extractive, prompt, streamed=False)
+
+
 def build_draft(run: Run, prompt: Prompt, pieces: Sequence[StreamPart], given: Sequence[str]) -> Draft:
     """The draft made of complete output; links are allowed to URLs in the texts `given` and in the sources."""
     link_policy = LinkPolicy.allowing([*given, *(hit.chunk.text for hit in prompt.sources)])

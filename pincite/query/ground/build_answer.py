@@ -60,6 +60,7 @@ def build_answer(
         rewritten_query=question.standalone,
         corrected_query=question.corrected,
         plan=plan.reasons,
+        replaced_model=draft.replaces,
     )
     sufficiency = Sufficiency(
         bool(hits) and evidence.coverage >= SUFFICIENT_COVERAGE,

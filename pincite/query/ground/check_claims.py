@@ -81,13 +81,16 @@ class ClaimCheck:
         return _groundedness(self.sentences, self.claims, self.cited, self.verdicts)
 
 
-async def claim_check(run: Run, sources: Sequence[Hit], draft: Draft) -> ClaimCheck:
-    """Compare every claim of a draft with the sources it cites: by rules, then by meaning where rules leave it open."""
+async def claim_check(run: Run, sources: Sequence[Hit], draft: Draft, question: str = "") -> ClaimCheck:
+    """Compare every claim of a draft with the sources it cites: by rules, then by meaning where rules leave it open.
+
+    A claim on the row of a table must be on the row that the question is about.
+    """
     if draft.quotes:  # the answerer says itself what it cites; brackets in its quotes belong to the documents
         text, marks = draft.text, [_code_mark(quote, draft.text) for quote in draft.quotes]
     else:
         text, marks = normalise_marks(draft.text, sources)
-    check = await check_text(run, text, marks, sources, copied=bool(draft.quotes))
+    check = await check_text(run, text, marks, sources, copied=bool(draft.quotes), question=question)
     return _with_computed(check, draft.quotes, sources)
 
 
@@ -111,7 +114,13 @@ def _gives_value(quote: Quote, claim: str, chunk: RetrievedChunk) -> bool:
 
 
 async def check_text(
-    run: Run, text: str, marks: Sequence[CitationMark], sources: Sequence[Hit], *, copied: bool = False
+    run: Run,
+    text: str,
+    marks: Sequence[CitationMark],
+    sources: Sequence[Hit],
+    *,
+    copied: bool = False,
+    question: str = "",
 ) -> ClaimCheck:
     """The claims of a text with their verdicts."""
     sentences, claims = claims_of(text, [(mark.start, mark.end) for mark in marks])
@@ -124,7 +133,7 @@ async def check_text(
     verdicts = {
         (n, source): COPIED_VERDICT
         if copied and claims[n].marks
-        else judge_claim(claims[n].text, sources[source - 1].chunk)
+        else judge_claim(claims[n].text, sources[source - 1].chunk, question)
         for n, source in pairs
     }
     verdicts = await _by_meaning(run, claims, sources, verdicts)

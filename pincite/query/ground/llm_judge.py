@@ -19,6 +19,7 @@ from pincite.query.evidence.llm_verify import (
 from pincite.query.ground.check_claims import ClaimCheck
 from pincite.query.ground.support import REFUTED_SUPPORT, SupportVerdict
 from pincite.query.prompt.helper_call import Bounds, complete, render_prompt
+from pincite.query.prompt.structured import verdict_schema
 
 CONFIRMED_SUPPORT = 0.9
 """Minimum support of a claim that the model confirms and no rule refuted."""
@@ -66,7 +67,7 @@ def _prompt(run: Run, pairs: Sequence[tuple[str, str]], bounds: Bounds) -> Promp
         for number, (claim, passage) in enumerate(pairs, start=1)
     ]
     fills = {"boundary": boundary, "claims": "\n\n".join(blocks)}
-    prompt = render_prompt("judge", Question(""), fills, bounds, run=run)
+    prompt = render_prompt("judge", Question(""), fills, bounds, run=run, schema=verdict_schema(len(pairs)))
     if prompt is None:
         raise ProviderError("the answer is too long for the model to judge; only rules judged it")
     return prompt

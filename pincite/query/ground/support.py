@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from pincite.core.query.hits import RetrievedChunk
+from pincite.query.ground.rows import best_row, find_other_row, find_wrong_column, rows_of, text_between
 from pincite.text import lang
 from pincite.text.dictionary import dictionary, languages
 from pincite.text.names import strangers, swapped
@@ -72,15 +73,23 @@ FITTED_WEIGHTS = SupportWeights(-3.53, 5.0, 3.81, 1.26)
 LEXICAL_WEIGHTS = SupportWeights(-2.94, 7.8, 0.0, 0.96)
 
 
-def judge_claim(claim: str, chunk: RetrievedChunk) -> SupportVerdict:
-    """What rules say about a claim and a passage; `open` where the embedder should be asked as well."""
+def judge_claim(claim: str, chunk: RetrievedChunk, question: str = "") -> SupportVerdict:
+    """What rules say about a claim and a passage; `open` where the embedder should be asked as well.
+
+    The row of a table must be the one that the question is about.
+    """
     language = chunk.language if chunk.language in languages() else question_language(claim)
+    rows = rows_of(chunk)
     start, end = align(claim, chunk)
-    told = chunk.text[start:end]
+    row = best_row(claim, question, chunk, rows, (start, end))
+    if row:
+        start, end = row.start, row.end
+    told = text_between(chunk, rows, (start, end))
     whole = _chunk_text(chunk)
     lexical = _lexical_support(claim, told, whole, chunk.language)
     found = SupportVerdict(start, end, lexical, lexical)
-    reason = find_contradiction(claim, told, language) if lexical > HOPELESS_SHARE else None
+    fault = row and (find_other_row(claim, question, row, rows, language) or find_wrong_column(claim, row, language))
+    reason = fault or (find_contradiction(claim, told, language) if lexical > HOPELESS_SHARE else None)
     if reason:
         return replace(found, support=min(lexical, REFUTED_SUPPORT), reason=reason, refuted=True)
     reason = find_unfounded(claim, told, chunk, language)

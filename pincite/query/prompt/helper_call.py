@@ -5,6 +5,7 @@ import time
 from collections.abc import Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
+from typing import Any
 
 from pincite.core.query.prompt import Draft, Message, Prompt, StreamPart
 from pincite.core.query.question import Question, Sampling
@@ -29,7 +30,13 @@ class Bounds:
 
 
 def render_prompt(
-    name: str, question: Question, fills: Mapping[str, str], bounds: Bounds, *, run: Run
+    name: str,
+    question: Question,
+    fills: Mapping[str, str],
+    bounds: Bounds,
+    *,
+    run: Run,
+    schema: Mapping[str, Any] | None = None,
 ) -> Prompt | None:
     """A prompt of one message from a template; None where it does not fit into the context window."""
     facts, count = facts_of(run.model_of(question)), tokenizer(run.settings.chunking.tokenizer).count
@@ -40,7 +47,7 @@ def render_prompt(
     sampling = Sampling(
         question.sampling.model, 0.0 if facts.greedy else NON_GREEDY_TEMPERATURE, max_tokens=bounds.tokens
     )
-    return Prompt(question.text, (Message("user", shown),), (), tokens, sampling)
+    return Prompt(question.text, (Message("user", shown),), (), tokens, sampling, schema=schema)
 
 
 async def complete(prompt: Prompt, bounds: Bounds, *, run: Run) -> str:

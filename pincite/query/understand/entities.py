@@ -6,7 +6,7 @@ from functools import cache
 
 from pincite.core.query.plan import Entity, EntityKind
 from pincite.text import lang
-from pincite.text.quantities import any_of, months_of
+from pincite.text.quantities import months_of
 from pincite.text.terms import question_language, stop_words
 
 MAX_ENTITIES = 20
@@ -24,7 +24,7 @@ _NUMBER = re.compile(r"(?<![\w.,-])\d+(?:[.,]\d+)*\s?(?:%|€|\$|°C|°)?(?![\w.
 @cache
 def _kinds(language: str) -> Mapping[EntityKind, re.Pattern[str]]:
     """The patterns in the order they are searched for; a span belongs to the first kind that matches."""
-    month = any_of(name for one in lang.recognised(language) for name in months_of(one))
+    month = lang.any_of(name for one in lang.recognised(language) for name in months_of(one))
     suffixes = lang.alternatives("dates.ordinal_suffixes", language)
     date = re.compile(
         r"\b\d{4}-\d{2}-\d{2}\b|\b\d{1,2}\.\s?\d{1,2}\.(?:\s?\d{2,4})?(?!\d)|\b\d{1,2}/\d{1,2}/\d{2,4}\b|"

@@ -9,6 +9,7 @@ from pincite.core.query.question import Exchange, Question
 from pincite.core.run import Run
 from pincite.models.facts import facts_of
 from pincite.query.prompt.helper_call import Bounds, complete, render_prompt
+from pincite.query.prompt.structured import REWRITTEN_SCHEMA, parse_object
 from pincite.query.understand.coreference import make_standalone
 from pincite.query.understand.followup import is_follow_up
 from pincite.text import lang
@@ -91,13 +92,15 @@ def _prompt(run: Run, question: Question, conversation: Sequence[Exchange]) -> P
     lines, bounds = transcript_lines(conversation), Bounds(REWRITE_TIMEOUT_S, MAX_REWRITE_TOKENS, MAX_REWRITE_CHARS)
     while lines:
         fills = {"conversation": "\n".join(lines), "question": question.text}
-        if prompt := render_prompt("rewrite", question, fills, bounds, run=run):
+        if prompt := render_prompt("rewrite", question, fills, bounds, run=run, schema=REWRITTEN_SCHEMA):
             return prompt
         lines.pop(0)
     return None
 
 
 def _first_line(text: str) -> str:
+    """The rewritten question: the field of a JSON object, or else the first line without a label."""
+    text = str((parse_object(text) or {}).get("question", text))
     line = next((line.strip() for line in text.splitlines() if line.strip()), "")
     return (
         lang.regex("model_output.rewrite_labels", template=_LABEL, flags=re.IGNORECASE)

@@ -12,7 +12,7 @@ something else in English.
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -185,3 +185,25 @@ def regex(key: str, language: str = "", template: str = "%s", flags: int = 0) ->
 def own_regex(key: str, language: str, template: str = "%s", flags: int = 0) -> re.Pattern[str]:
     """The pattern that matches any alternative of a key in one language; it never matches where the file lacks it."""
     return _compile(template.replace("%s", f"(?:{'|'.join(patterns(key, language)) or _NEVER})"), key, flags)
+
+
+def any_of(words: Iterable[str]) -> str:
+    """A pattern that matches the longest of the words that fits; words with the same beginning share it, for speed."""
+    tree: _Tree = {}
+    for word in words:
+        node = tree
+        for char in word:
+            node = node.setdefault(char, {})
+        node[""] = {}
+    return _pattern_of(tree) if tree else "(?!)"
+
+
+_Tree = dict[str, "_Tree"]
+"""Words by their letters; an empty key ends a word."""
+
+
+def _pattern_of(tree: _Tree) -> str:
+    branches = [re.escape(char) + _pattern_of(node) for char, node in sorted(tree.items()) if char]
+    if len(branches) == 1 and "" not in tree:
+        return branches[0]
+    return f"(?:{'|'.join(branches)}){'?' if '' in tree else ''}" if branches else ""

@@ -152,6 +152,18 @@ def test_system_messages_earlier_turns_and_sampling_reach_the_model(
     assert told["usage"]["total_tokens"] == told["usage"]["prompt_tokens"] + told["usage"]["completion_tokens"] > 0
 
 
+def test_a_replaced_answer_follows_the_streamed_one(live_server: LiveServer, client: httpx2.Client, leave: str) -> None:
+    with speaking(live_server, Listener("Up to 30 vacation days carry over. [Source 1]")):
+        with client.stream("POST", PATH, json=asked(stream=True)) as response:
+            told = chunks(response)
+        whole = client.post(PATH, json=asked()).json()
+    text = "".join(one["choices"][0]["delta"].get("content", "") for one in told)
+    assert text.startswith("Up to 30 vacation days carry over. [Source 1]\n\n---\n\n**the sources do not support")
+    assert "Up to five vacation days carry over into the next year. [Source 1]\n\nSources:\n" in text
+    assert "30" not in whole["choices"][0]["message"]["content"]
+    assert "scripted" in whole["warnings"][0]
+
+
 def test_content_may_come_in_parts(client: httpx2.Client, leave: str) -> None:
     body = asked()
     body["messages"][0]["content"] = [

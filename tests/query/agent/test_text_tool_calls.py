@@ -3,7 +3,8 @@ from typing import Any
 
 import pytest
 
-from pincite.query.agent.text_tool_calls import answer_in, calls_in
+from pincite.query.agent.text_tool_calls import answer_in, calls_in, turn_schema
+from pincite.query.agent.tools import tool_definitions
 
 
 def calls(text: str) -> list[tuple[str, Any]]:
@@ -89,3 +90,17 @@ def test_calls_of_one_turn_are_few_and_each_is_made_once() -> None:
 )
 def test_the_word_that_announces_an_answer_is_no_part_of_it(text: str, answer: str) -> None:
     assert answer_in(text) == answer
+
+
+def test_a_turn_by_the_schema_is_one_call_or_the_answer() -> None:
+    called = {"name": "rag_search", "arguments": {"queries": ["who built the mill"]}}
+    assert calls(json.dumps(called, indent=2)) == [("rag_search", {"queries": ["who built the mill"]})]
+    answered = json.dumps({"name": "answer", "text": "Ada built it. [Source 1]"})
+    assert calls(answered) == []
+    assert answer_in(answered) == "Ada built it. [Source 1]"
+
+
+def test_the_schema_of_a_turn_has_every_tool_and_the_answer() -> None:
+    choices = turn_schema(tool_definitions(("rag_search", "read_document")))["anyOf"]
+    assert [one["properties"]["name"]["const"] for one in choices] == ["rag_search", "read_document", "answer"]
+    assert choices[0]["properties"]["arguments"]["properties"].keys() == {"queries"}

@@ -72,3 +72,15 @@ def test_passages_the_model_has_no_room_for_stay_unjudged(make_run: Callable[...
     judge, long = Judge("1: no", window=1000), hit("dogs bark " * 1000, key=2)
     assert kept(make_run(llm=judge), [HITS[0], long]) == [2]
     assert "dogs bark" not in judge.asked[0].messages[0].content
+
+
+@pytest.mark.parametrize(
+    "said", ['{"1": "yes", "2": "no", "3": "yes"}', '```json\n{"1": true, "2": false, "3": "Ja"}\n```']
+)
+def test_verdicts_in_json_are_read(make_run: Callable[..., Run], said: str) -> None:
+    judge = Judge(said)
+    assert kept(make_run(llm=judge)) == [1, 3]
+    schema = judge.asked[0].schema
+    assert schema is not None
+    assert schema["required"] == ["1", "2", "3"]
+    assert schema["properties"]["2"] == {"type": "string", "enum": ["yes", "no"]}

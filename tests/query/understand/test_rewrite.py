@@ -1,4 +1,5 @@
 import asyncio
+import json
 import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
@@ -10,6 +11,7 @@ from pincite.core.query.question import Exchange, Question, Sampling
 from pincite.core.run import Run
 from pincite.errors import ProviderError
 from pincite.providers.scripted import Options, ScriptedLLM
+from pincite.query.prompt.structured import REWRITTEN_SCHEMA
 from pincite.query.understand import rewrite as stage
 from pincite.query.understand.rewrite import find_doubt, query_rewriting, resolve_follow_ups, transcript_lines
 from pincite.text.tokens import Tokenizer
@@ -188,3 +190,9 @@ def test_ones_own_prompt_is_used(make_run: Callable[..., Run], tmp_path_factory:
     model = Model()
     rewritten(make_run(llm=model, data=data))
     assert model.prompts[0].messages[0].content.startswith("Mine. User:")
+
+
+def test_a_rewritten_question_in_json_is_read(make_run: Callable[..., Run]) -> None:
+    model = Model(json.dumps({"question": WHOLE}))
+    assert rewritten(make_run(llm=model)).standalone == WHOLE
+    assert model.prompts[0].schema == REWRITTEN_SCHEMA
