@@ -47,7 +47,7 @@ class Extractive:
     name = "extractive"
     window = 32_768
 
-    def __init__(self, embedder: Embedder, reader: Reader | None) -> None:
+    def __init__(self, embedder: Embedder, reader: Reader | None = None) -> None:
         self._embedder = embedder
         self._reader = reader
 
