@@ -17,6 +17,8 @@ from pincite.text.sentences import storable
 MAX_NODES, MAX_EDGES, MAX_COMPLETIONS = 50, 200, 10
 """Maximum nodes, edges and completion nodes of a flow."""
 NODE_TYPES = ("rag", "read_document", "completion")
+MAX_QUERY_CHARS = 4000
+"""Maximum characters of a query of a tool call."""
 RAG_PRIORITY, READ_PRIORITY = -50, -40
 """Default priorities of the system messages of search and read nodes."""
 
@@ -24,6 +26,11 @@ Words = Annotated[str, AfterValidator(storable)]
 Text = Annotated[Words, Field(max_length=2000)]
 Id = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,40}$")]
 Line = Annotated[int, Field(ge=1, le=2**31)]
+
+
+def fill(text: str, texts: Mapping[str, str]) -> str:
+    """Return a text with its placeholders replaced by texts; unknown placeholders stay."""
+    return re.sub(r"\{([\w-]{1,40})\}", lambda found: texts.get(found[1], found[0]), text)
 
 
 class _Part(BaseModel):
@@ -51,6 +58,13 @@ class RagNode(Node):
     tags: Annotated[list[Text], Field(max_length=100)] = []
     guidance: Text | None = None
 
+    def filled(self, text: str) -> "RagNode":
+        """Return the node with the flow's input in its queries and its guidance."""
+        queries = self.queries and [fill(query, {"input": text})[:MAX_QUERY_CHARS] for query in self.queries]
+        return self.model_copy(
+            update={"queries": queries, "guidance": self.guidance and fill(self.guidance, {"input": text})}
+        )
+
     def filters(self) -> Filters:
         """Return the filters of its searches."""
         ids = None if self.document_ids is None else tuple(self.document_ids)
@@ -76,6 +90,10 @@ class ReadNode(Node):
     end_line: Line | None = None
     version: Text | None = None
     guidance: Text | None = None
+
+    def filled(self, text: str) -> "ReadNode":
+        """Return the node with the flow's input in its guidance."""
+        return self.model_copy(update={"guidance": self.guidance and fill(self.guidance, {"input": text})})
 
     @property
     def named(self) -> bool:
@@ -107,11 +125,11 @@ class CompletionNode(Node):
 
     def fill_prompt(self, texts: Mapping[str, str]) -> str:
         """Return the prompt with its placeholders replaced by texts; unknown placeholders stay."""
-        return re.sub(r"\{([\w-]{1,40})\}", lambda found: texts.get(found[1], found[0]), self.prompt)
+        return fill(self.prompt, texts)
 
-    def sampling(self, messages: Sequence[tuple[int, str]]) -> Sampling:
+    def sampling(self, messages: Sequence[tuple[int, str]], texts: Mapping[str, str]) -> Sampling:
         """Return the sampling options, with the system messages sorted by priority, lowest first."""
-        own = [(self.priority, self.system_prompt)] if self.system_prompt else []
+        own = [(self.priority, fill(self.system_prompt, texts))] if self.system_prompt else []
         ordered = sorted([*messages, *own], key=lambda one: one[0])
         return Sampling(
             model=self.model,
