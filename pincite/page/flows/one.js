@@ -87,7 +87,7 @@ function Run({ flow, place, show }) {
       <${Field} as="textarea" label=${t("flows.input")} rows="2" maxlength="20000" value=${text} onInput=${(event) => setText(event.target.value)} />
       <button class="button primary" disabled=${run.busy || !text.trim()}>${t(run.busy ? "flows.running" : "flows.run")}</button>
     </form>
-    <div aria-live="polite" aria-busy=${run.busy ? "true" : "false"}>
+    <div class="flow-result" aria-live="polite" aria-busy=${run.busy ? "true" : "false"}>
       ${run.busy && html`<div class="skeleton wide"></div><div class="skeleton"></div>`}
       ${run.problem && html`<${Trouble} problem=${run.problem} />`}
       ${run.answer && html`<${Result} answer=${run.answer} place=${place} show=${show} />`}

@@ -5,7 +5,7 @@ create table flow (
     owner text not null references person,
     name text not null,
     version integer not null,
-    definition jsonb not null,
+    definition json not null,  -- as it was written, with its fields in their order
     created_at timestamptz not null default now(),
     unique (owner, name, version)
 );

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from psycopg.types.json import Jsonb
+from psycopg.types.json import Json
 
 from pincite.core.accounts.access import Scope
 from pincite.core.operations import StoredFlow
@@ -24,7 +24,7 @@ class FlowStore:
 
     async def save(self, scope: Scope, name: str, definition: Mapping[str, Any]) -> StoredFlow:
         """Store a flow as its newest version; an unchanged definition makes no new version."""
-        values = {"owner": scope.person, "name": name, "definition": Jsonb(dict(definition)), "kept": MAX_VERSIONS}
+        values = {"owner": scope.person, "name": name, "definition": Json(dict(definition)), "kept": MAX_VERSIONS}
         async with self._database.transaction(scope.person) as connection:
             # One writer per name, so that two saves at once get two numbers.
             lock = "select pg_advisory_xact_lock(hashtextextended(%(owner)s || ' ' || %(name)s, 7))"
@@ -89,7 +89,7 @@ _SAVE = """
         select version, definition from flow where owner = %(owner)s and name = %(name)s order by version desc limit 1)
     insert into flow (owner, name, version, definition)
     select %(owner)s, %(name)s, coalesce((select version from newest), 0) + 1, %(definition)s
-    where not exists (select from newest where definition = %(definition)s)
+    where not exists (select from newest where definition::jsonb = %(definition)s::jsonb)
 """
 _FORGET = """
     delete from flow where owner = %(owner)s and name = %(name)s and version <= (

@@ -56,6 +56,7 @@ def test_a_flow_is_stored_listed_versioned_and_run_by_name(
     stored = client.put(f"/api/v1/flows/{name}", json=flow(folder)).json()
     assert (stored["name"], stored["version"], stored["nodes"]) == (name, 1, 2)
     assert stored["definition"]["nodes"][0] == {"id": "docs", "type": "rag", "folder": folder}
+    assert list(stored["definition"]) == ["nodes", "edges", "input"]  # in the order in which it is read
     assert stored["definition"]["edges"] == [{"from": "docs", "to": "answer"}]
     assert client.put(f"/api/v1/flows/{name}", json=flow(folder)).json()["version"] == 1
     without = {key: value for key, value in flow(folder).items() if key != "input"}
