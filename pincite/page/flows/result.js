@@ -7,10 +7,12 @@ import { placeOfCitation, placeOfSource } from "../ask/places.js";
 import { Sources } from "../ask/sources.js";
 import { Steps } from "../ask/waiting.js";
 import { html } from "../common/html.js";
+import { t } from "../common/words.js";
 
 export function Result({ answer, place, show }) {
   const [peek, setPeek] = useState(null);
   return html`<article class="turn">
+    <h2>${t("flows.answer")}</h2>
     <${Steps} steps=${answer.metadata.steps ?? []} />
     <${AnswerText} text=${answer.answer} answer=${answer} open=${(number) => show(placeOfCitation(answer, answer.citations[number]))} peek=${setPeek} chosen=${place?.key} />
     <${Trust} answer=${answer} />

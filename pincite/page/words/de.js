@@ -496,6 +496,7 @@ export default {
   "flows.input": "Eingabe",
   "flows.run": "Ausführen",
   "flows.running": "Läuft …",
+  "flows.answer": "Antwort",
 
   // bench
   "view.bench": "Suchvergleich",

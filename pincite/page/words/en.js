@@ -496,6 +496,7 @@ export default {
   "flows.input": "Input",
   "flows.run": "Run",
   "flows.running": "Running …",
+  "flows.answer": "Answer",
 
   // bench
   "view.bench": "Search bench",
