@@ -9,7 +9,7 @@ from pincite.core.query.question import Exchange, Question
 from pincite.core.run import Run
 from pincite.models.facts import facts_of
 from pincite.query.prompt.helper_call import Bounds, complete, render_prompt
-from pincite.query.understand.followup import is_follow_up
+from pincite.query.understand.followup import is_bare, is_follow_up
 from pincite.query.understand.standalone.coreference import make_standalone, place_beside
 from pincite.text import lang
 from pincite.text.terms import question_language, terms, words
@@ -57,7 +57,8 @@ def _with_standalone(
     question: Question, conversation: tuple[Exchange, ...], text: str, *, guessed: bool = False
 ) -> Question:
     same = text.strip() == question.text.strip()
-    searchable = bool(terms(question.text, question_language(question.text)))  # `Why?` alone finds nothing
+    language = question_language(question.text)
+    searchable = bool(terms(question.text, language)) and not is_bare(question.text, language)  # `Why?` finds nothing
     return replace(
         question,
         conversation=conversation,
