@@ -20,9 +20,9 @@ from pincite.config.sources import load_settings
 from pincite.core.query.question import Exchange, Question
 from pincite.evaluate.temporary_library import Corpus, temporary_library
 from pincite.evaluate.variants import read_variants
-from pincite.query.understand.coreference import make_standalone
 from pincite.query.understand.followup import is_follow_up
 from pincite.query.understand.rewrite import resolve_follow_ups
+from pincite.query.understand.standalone.coreference import make_standalone, place_beside
 from pincite.text.terms import terms
 
 DEEP = 10
@@ -48,7 +48,8 @@ def row_of(line: dict[str, object]) -> Row:
     before = {term for said in history for term in terms(said, "en")}
     leans = bool((set(terms(reference, "en")) - set(terms(asked, "en"))) & before)
     taken = is_follow_up(asked, conversation)
-    return Row(asked, reference, leans, taken, make_standalone(asked, conversation) if taken else asked)
+    guess = make_standalone(asked, conversation) or place_beside(asked, conversation) if taken else asked
+    return Row(asked, reference, leans, taken, guess)
 
 
 def decisions(rows: list[Row]) -> str:

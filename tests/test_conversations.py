@@ -54,7 +54,7 @@ GERMAN = [
     ("Was kostet er?", "Was kostet der Besucherabend?", "28 Franken"),
     ("Und für Kinder?", "Was kostet der Besucherabend für Kinder?", "14 Franken"),
     ("Wann fällt er aus?", "Wann fällt der Besucherabend aus?", "Sturm"),
-    ("Wo kann ich mich dafür anmelden?", "Wo kann ich mich für der Besucherabend anmelden?", "Büro"),
+    ("Wo kann ich mich dafür anmelden?", "Wo kann ich mich für den Besucherabend anmelden?", "Büro"),
     ("Wann läuft die Schneefräse?", None, "15 Uhr"),
     ("Wo steht sie?", "Wo steht die Schneefräse?", "Garage"),
     ("Was braucht sie?", "Was braucht die Schneefräse?", "Diesel"),

@@ -1,4 +1,4 @@
-"""Data classes of operations: setting changes, index builds, backups, integrity checks, purges."""
+"""Data classes of operations: setting changes, stored flows, index builds, backups, integrity checks, purges."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -111,3 +111,14 @@ class PurgeResult:
     bytes_before: int
     bytes_after: int
     log: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFlow:
+    """One version of a stored flow; `versions` is the number of the newest one."""
+
+    name: str
+    version: int
+    versions: int
+    created_at: datetime
+    definition: Mapping[str, Any]

@@ -8,6 +8,7 @@ from pincite.config.settings import Settings
 from pincite.config.sources import layers_of, read_layers
 from pincite.core.accounts.access import LOCAL, Caller, Scope
 from pincite.core.documents.document import AddedAll, Document, Progress, Receipt
+from pincite.core.operations import StoredFlow
 from pincite.core.query.answer import Answer, SearchResult
 from pincite.core.query.question import Question
 from pincite.core.run import Event
@@ -15,6 +16,7 @@ from pincite.engine.admin import Admin
 from pincite.engine.documents import Documents
 from pincite.engine.questions import Questions
 from pincite.engine.wiring import Services
+from pincite.flows.graph import Flow
 from pincite.ingest.accept.collect import Collected
 
 
@@ -95,3 +97,31 @@ class AsyncPincite:
     ) -> SearchResult:
         """Find passages; several queries are fused. `settings` replaces the current settings for this search."""
         return await self.questions.search(question, caller=caller, settings=settings)
+
+    async def run_flow(
+        self,
+        flow: str | Mapping[str, Any] | Flow,
+        text: str | None = None,
+        *,
+        version: int | None = None,
+        caller: Caller = LOCAL,
+        listen: Callable[[Event], None] | None = None,
+    ) -> Answer:
+        """Run a flow, or the stored one of a name; `text` is its input, by default the flow's own."""
+        return await self.questions.run_flow(flow, text, version=version, caller=caller, listen=listen)
+
+    async def save_flow(self, name: str, definition: Mapping[str, Any], *, caller: Caller = LOCAL) -> StoredFlow:
+        """Store a flow under a name, as its newest version."""
+        return await self.questions.save_flow(name, definition, caller=caller)
+
+    async def flows(self, *, caller: Caller = LOCAL) -> list[StoredFlow]:
+        """Return the newest version of every stored flow, by name."""
+        return await self.questions.flows.list(await self.scope(caller))
+
+    async def flow_versions(self, name: str, *, caller: Caller = LOCAL) -> list[StoredFlow]:
+        """Return the versions of a stored flow, the newest first."""
+        return await self.questions.flows.versions(await self.scope(caller), name)
+
+    async def remove_flow(self, name: str, *, caller: Caller = LOCAL) -> int:
+        """Remove a stored flow; return the number of its versions."""
+        return await self.questions.flows.remove(await self.scope(caller), name)

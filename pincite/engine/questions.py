@@ -13,6 +13,7 @@ from pincite.config.levels import LEVEL, find_level
 from pincite.config.profiles import find_profile, for_request
 from pincite.config.settings import Settings
 from pincite.core.accounts.access import LOCAL, Caller
+from pincite.core.operations import StoredFlow
 from pincite.core.query.answer import Answer, Degraded, FusionSettings, SearchResult
 from pincite.core.query.question import Question
 from pincite.core.request_context import deadline, request_id
@@ -21,7 +22,7 @@ from pincite.core.traces import Trace
 from pincite.engine.index.tools import IndexTools
 from pincite.engine.wiring import Services
 from pincite.errors import Invalid, OverBudget, SettingsError
-from pincite.flows.graph import Flow
+from pincite.flows.graph import Flow, flow_to_save, stored_flow
 from pincite.flows.run import run_flow
 from pincite.ingest.read.picture_text import OcrPictureReader
 from pincite.models.kit_factory import KitFactory
@@ -31,6 +32,7 @@ from pincite.store.conversations.feedback import FeedbackStore
 from pincite.store.conversations.sessions import Sessions
 from pincite.store.conversations.share_links import ShareLinks
 from pincite.store.operations.evaluations import Evaluations
+from pincite.store.operations.flows import FlowStore
 from pincite.store.operations.traces import TraceStore
 from pincite.store.operations.tunings import Tunings
 from pincite.store.search.vocabulary import PostgresVocabulary
@@ -74,6 +76,15 @@ class Questions:
         """Tunings of settings."""
         return self._services.tunings
 
+    @property
+    def flows(self) -> FlowStore:
+        """Stored flows."""
+        return self._services.flows
+
+    async def save_flow(self, name: str, definition: Mapping[str, Any], *, caller: Caller = LOCAL) -> StoredFlow:
+        """Store a flow under a name, as its newest version."""
+        return await self.flows.save(await self._services.scope(caller), name, flow_to_save(name, dict(definition)))
+
     async def may_read_all(self, document_ids: Collection[str], *, caller: Caller = LOCAL) -> bool:
         """Whether the caller may read all of these documents now."""
         return not await self._services.library.unreadable(caller.person, document_ids)
@@ -95,12 +106,27 @@ class Questions:
             return await pipeline.answer(run, asked)
 
     async def run_flow(
-        self, flow: Flow, *, caller: Caller = LOCAL, listen: Callable[[Event], None] | None = None
+        self,
+        flow: str | Mapping[str, Any] | Flow,
+        text: str | None = None,
+        *,
+        version: int | None = None,
+        caller: Caller = LOCAL,
+        listen: Callable[[Event], None] | None = None,
     ) -> Answer:
-        """Run a flow; the text of its last completion is the answer."""
-        asked = Question(flow.input, profile=flow.profile, mode="agent")
+        """Run a flow, or the stored one of a name; the text of its last completion is the answer.
+
+        `text` is the input of this run; without it, the flow's own input is used.
+        """
+        if isinstance(flow, str):
+            flow = (await self.flows.get(await self._services.scope(caller), flow, version)).definition
+        if not isinstance(flow, Flow):
+            flow = stored_flow(flow, text)
+        elif text is not None:
+            flow = flow.model_copy(update={"input": text})
+        asked, ready = Question(flow.input, profile=flow.profile, mode="agent"), flow
         async with self._run(caller, TraceRecorder("query", asked, listen)) as run:
-            return await run_flow(run, flow)
+            return await run_flow(run, ready)
 
     async def _with_folder_prompt(self, question: Question, caller: Caller) -> Question:
         """Return the question with the system prompt of its folder in front of the caller's."""

@@ -8,10 +8,12 @@ from typing import Any, Self, TypeVar
 
 from pincite.config.settings import Settings
 from pincite.core.documents.document import AddedAll, Document, Receipt
+from pincite.core.operations import StoredFlow
 from pincite.core.query.answer import Answer, SearchResult
 from pincite.core.query.question import Question
 from pincite.engine.app import AsyncPincite
 from pincite.engine.connectors.web_import import WebImporter
+from pincite.flows.graph import Flow
 from pincite.ingest.accept.collect import collect
 
 T = TypeVar("T")
@@ -71,6 +73,28 @@ class Pincite:
     def search(self, question: str | Question) -> SearchResult:
         """Find passages."""
         return self._do(self._pincite.search(question))
+
+    def run_flow(
+        self, flow: str | Mapping[str, Any] | Flow, text: str | None = None, *, version: int | None = None
+    ) -> Answer:
+        """Run a flow, or the stored one of a name; `text` is its input, by default the flow's own."""
+        return self._do(self._pincite.run_flow(flow, text, version=version))
+
+    def save_flow(self, name: str, definition: Mapping[str, Any]) -> StoredFlow:
+        """Store a flow under a name, as its newest version."""
+        return self._do(self._pincite.save_flow(name, definition))
+
+    def flows(self) -> list[StoredFlow]:
+        """Return the newest version of every stored flow, by name."""
+        return self._do(self._pincite.flows())
+
+    def flow_versions(self, name: str) -> list[StoredFlow]:
+        """Return the versions of a stored flow, the newest first."""
+        return self._do(self._pincite.flow_versions(name))
+
+    def remove_flow(self, name: str) -> int:
+        """Remove a stored flow; return the number of its versions."""
+        return self._do(self._pincite.remove_flow(name))
 
     def get(self, document_id: str) -> Document:
         """Return one document."""

@@ -49,6 +49,7 @@ from pincite.store.indexing.jobs import Jobs
 from pincite.store.indexing.uploads import UploadStore
 from pincite.store.indexing.write_edition import EditionWriter
 from pincite.store.operations.evaluations import Evaluations
+from pincite.store.operations.flows import FlowStore
 from pincite.store.operations.settings import StoredSettings
 from pincite.store.operations.traces import TraceStore
 from pincite.store.operations.tunings import Tunings
@@ -136,7 +137,7 @@ class Services:
         self.answer_cache = AnswerCache(self.database)
         self.reader = FilteredReader(FullTextReader(self.database))
         self.evaluations = Evaluations(self.database)
-        self.tunings = Tunings(self.database)
+        self.tunings, self.flows = Tunings(self.database), FlowStore(self.database)
         self.folders, self.editor = Folders(self.database), DocumentEditor(self.database)
         self.web = Web(lambda: self.settings.web)
         self.traces, self.metrics = TraceStore(self.database), Metrics()

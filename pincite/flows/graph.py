@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
@@ -17,13 +17,23 @@ from pincite.text.sentences import storable
 MAX_NODES, MAX_EDGES, MAX_COMPLETIONS = 50, 200, 10
 """Maximum nodes, edges and completion nodes of a flow."""
 NODE_TYPES = ("rag", "read_document", "completion")
+MAX_QUERY_CHARS = 4000
+"""Maximum characters of a query of a tool call."""
 RAG_PRIORITY, READ_PRIORITY = -50, -40
 """Default priorities of the system messages of search and read nodes."""
 
 Words = Annotated[str, AfterValidator(storable)]
 Text = Annotated[Words, Field(max_length=2000)]
+Input = Annotated[Words, Field(min_length=1, max_length=20_000)]
+NAME_PATTERN = r"[^\W_][\w.-]{0,59}"
+"""The names of stored flows."""
 Id = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,40}$")]
 Line = Annotated[int, Field(ge=1, le=2**31)]
+
+
+def fill(text: str, texts: Mapping[str, str]) -> str:
+    """Return a text with its placeholders replaced by texts; unknown placeholders stay."""
+    return re.sub(r"\{([\w-]{1,40})\}", lambda found: texts.get(found[1], found[0]), text)
 
 
 class _Part(BaseModel):
@@ -51,6 +61,13 @@ class RagNode(Node):
     tags: Annotated[list[Text], Field(max_length=100)] = []
     guidance: Text | None = None
 
+    def filled(self, text: str) -> "RagNode":
+        """Return the node with the flow's input in its queries and its guidance."""
+        queries = self.queries and [fill(query, {"input": text})[:MAX_QUERY_CHARS] for query in self.queries]
+        return self.model_copy(
+            update={"queries": queries, "guidance": self.guidance and fill(self.guidance, {"input": text})}
+        )
+
     def filters(self) -> Filters:
         """Return the filters of its searches."""
         ids = None if self.document_ids is None else tuple(self.document_ids)
@@ -76,6 +93,10 @@ class ReadNode(Node):
     end_line: Line | None = None
     version: Text | None = None
     guidance: Text | None = None
+
+    def filled(self, text: str) -> "ReadNode":
+        """Return the node with the flow's input in its guidance."""
+        return self.model_copy(update={"guidance": self.guidance and fill(self.guidance, {"input": text})})
 
     @property
     def named(self) -> bool:
@@ -107,11 +128,11 @@ class CompletionNode(Node):
 
     def fill_prompt(self, texts: Mapping[str, str]) -> str:
         """Return the prompt with its placeholders replaced by texts; unknown placeholders stay."""
-        return re.sub(r"\{([\w-]{1,40})\}", lambda found: texts.get(found[1], found[0]), self.prompt)
+        return fill(self.prompt, texts)
 
-    def sampling(self, messages: Sequence[tuple[int, str]]) -> Sampling:
+    def sampling(self, messages: Sequence[tuple[int, str]], texts: Mapping[str, str]) -> Sampling:
         """Return the sampling options, with the system messages sorted by priority, lowest first."""
-        own = [(self.priority, self.system_prompt)] if self.system_prompt else []
+        own = [(self.priority, fill(self.system_prompt, texts))] if self.system_prompt else []
         ordered = sorted([*messages, *own], key=lambda one: one[0])
         return Sampling(
             model=self.model,
@@ -149,17 +170,16 @@ class Edge(_Part):
     target: Id = Field(alias="to")
 
 
-class Flow(_Part):
-    """A flow: its nodes and edges, and the input text."""
+class FlowDefinition(_Part):
+    """A flow without its input: its nodes and edges, and which completion is the answer."""
 
     nodes: Annotated[list[AnyNode], Field(min_length=1, max_length=MAX_NODES)]
     edges: Annotated[list[Edge], Field(max_length=MAX_EDGES)] = []
-    input: Annotated[Words, Field(min_length=1, max_length=20_000)]
     output: Id | None = None
     profile: Text | None = None
 
     @model_validator(mode="after")
-    def _validate(self) -> "Flow":
+    def _validate(self) -> Self:
         self._check_nodes()
         self._check_edges()
         try:
@@ -230,12 +250,53 @@ class Flow(_Part):
         return list(sorter.static_order())
 
 
+class Flow(FlowDefinition):
+    """A flow with its input text."""
+
+    input: Input
+
+
+class SavedFlow(FlowDefinition):
+    """A flow as it is stored; its `input` is used if a run gives none."""
+
+    input: Input | None = None
+
+
+F = TypeVar("F", bound=FlowDefinition)
+
+
 def read_flow(value: Any) -> Flow:
     """Parse a flow from JSON values; `Invalid` names the error."""
+    return _read(Flow, value)
+
+
+def flow_to_save(name: str, value: Any) -> dict[str, Any]:
+    """Return the definition to store under a name, without defaults; `Invalid` names the error."""
+    if not re.fullmatch(NAME_PATTERN, name):
+        raise Invalid(
+            f"a flow cannot be called '{name[:60]}'; use 1 to 60 letters, digits, dots, dashes and underscores,"
+            " beginning with a letter or digit"
+        )
+    flow = _read(SavedFlow, value)
+    nodes = [
+        {"id": node.id, "type": node.type, **node.model_dump(mode="json", exclude_defaults=True)} for node in flow.nodes
+    ]
+    return {**flow.model_dump(mode="json", by_alias=True, exclude_defaults=True), "nodes": nodes}
+
+
+def stored_flow(definition: Mapping[str, Any], text: str | None) -> Flow:
+    """Return a stored flow with its input: the text of this run, or else the stored one; `Invalid` if there is none."""
+    found = text if text is not None else definition.get("input")
+    if found is None:
+        raise Invalid("this flow is stored without an input; send one")
+    return read_flow({**definition, "input": found})
+
+
+def _read(kind: type[F], value: Any) -> F:
     if not isinstance(value, dict):
         raise Invalid("a flow must be an object with nodes, edges and input")
     try:
-        return Flow.model_validate(value)
+        return kind.model_validate(value)
     except ValidationError as error:
         first = error.errors()[0]
         path = ".".join(str(part) for part in first["loc"] if part not in NODE_TYPES)

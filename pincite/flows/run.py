@@ -16,7 +16,7 @@ from pincite.core.query.question import Exchange, Question
 from pincite.core.query.tools import ToolCall
 from pincite.core.run import Event, Planned, Run, Started, Token
 from pincite.errors import Invalid, NotFound
-from pincite.flows.graph import CompletionNode, Flow, RagNode, ReadNode
+from pincite.flows.graph import MAX_QUERY_CHARS, CompletionNode, Flow, RagNode, ReadNode
 from pincite.query import pipeline
 from pincite.query.agent.loop import agent
 from pincite.query.agent.rule_based import run_preset_calls
@@ -28,8 +28,6 @@ from pincite.query.understand.guard import guardrails, model_lookup
 
 MAX_PASSED_CHARS = 2000
 """Maximum characters of a completion's text that are passed on to the next completion."""
-MAX_QUERY_CHARS = 4000
-"""Maximum characters of a query of a tool call."""
 ReadResult = tuple[DocumentExtract, Sequence[Hit]]
 
 
@@ -69,22 +67,24 @@ async def completion_node(
     )
     plan = await run.step(query_analysis, question)
     inputs = flow.inputs(node)
-    given = [await _node_input(run, plan, one) for one in inputs if isinstance(one, RagNode | ReadNode)]
+    given = [
+        await _node_input(run, plan, one.filled(texts["input"]))
+        for one in inputs
+        if isinstance(one, RagNode | ReadNode)
+    ]
     before = [one for one in inputs if isinstance(one, CompletionNode)]
     turns = tuple(Exchange(one.fill_prompt(texts), one.fill_prompt(texts), texts[one.id]) for one in before)
-    sampling = node.sampling([one.message for one in given])
+    sampling = node.sampling([one.message for one in given], texts)
     plan = replace(plan, question=replace(plan.question, sampling=sampling, conversation=turns))
     run.emit(Planned(plan))
     preset_calls = [preset for one in given for preset in one.preset_calls]
-    if before and scratchpad.hits:
-        preset_calls.insert(0, _found_so_far(before[0], plan, scratchpad))
     backend, worked = combine_backends([one.backend for one in given]), None
     if run.kit.llm is run.kit.extractive:
         run.degrade("flow", "no language model is configured (llm.*); sentences were selected by rules")
     else:
         worked = await run.attempt(None, agent, plan, scratchpad, backend, preset_calls)
     if worked is None:
-        await run.step(run_preset_calls, scratchpad, preset_calls or _searches_by_rule(plan, given))
+        await run.step(run_preset_calls, scratchpad, preset_calls or _searches_by_rule(texts["input"], given))
     made, prompt = worked or await pipeline.extract_draft(run, plan, scratchpad)
     return plan, made, prompt
 
@@ -106,8 +106,7 @@ async def rag_node(run: Run, plan: Plan, node: RagNode) -> NodeInput:
         return await own.search(queries)
 
     backend = ToolBackend(search, own.read, own.find, ("rag_search",))
-    queries = node.queries and [query.replace("{input}", plan.question.text) for query in node.queries]
-    preset_calls = (_preset(node.id, "rag_search", backend, queries=queries),) if queries else ()
+    preset_calls = (_preset(node.id, "rag_search", backend, queries=node.queries),) if node.queries else ()
     return NodeInput(backend, preset_calls, (node.priority, node.message()))
 
 
@@ -144,25 +143,12 @@ def _preset(node: str, tool: str, backend: ToolBackend, **arguments: object) -> 
     return PresetCall(ToolCall(f"node_{node}", tool, json.dumps(arguments, ensure_ascii=False)), backend)
 
 
-def _searches_by_rule(plan: Plan, given: Sequence[NodeInput]) -> list[PresetCall]:
-    """Return the searches to make without a language model: the question, with each search node."""
+def _searches_by_rule(text: str, given: Sequence[NodeInput]) -> list[PresetCall]:
+    """Return the searches to make without a language model: the flow's input, with each search node."""
     searching = [one.backend for one in given if "rag_search" in one.backend.tools]
     return [
-        _preset(str(n), "rag_search", backend, queries=[plan.text[:MAX_QUERY_CHARS]])
-        for n, backend in enumerate(searching)
+        _preset(str(n), "rag_search", backend, queries=[text[:MAX_QUERY_CHARS]]) for n, backend in enumerate(searching)
     ]
-
-
-def _found_so_far(before: CompletionNode, plan: Plan, scratchpad: Scratchpad) -> PresetCall:
-    """Return a search call with the hits on the scratchpad, so that the next completion sees the same numbers."""
-
-    async def search(_queries: Sequence[str]) -> Sequence[Hit]:
-        return list(scratchpad.hits)
-
-    own = combine_backends(())
-    return _preset(
-        before.id, "rag_search", ToolBackend(search, own.read, own.find), queries=[plan.text[:MAX_QUERY_CHARS]]
-    )
 
 
 def combine_backends(several: Sequence[ToolBackend]) -> ToolBackend:

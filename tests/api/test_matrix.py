@@ -168,6 +168,12 @@ TABLE = {
             "input": f"Where is the {SECRET}?",
         },
     ),
+    "GET /flows": Row("read"),
+    "PUT /flows/{name}": Row("read", body={"nodes": [{"id": "c", "type": "completion"}]}),
+    "GET /flows/{name}": Row("read"),
+    "GET /flows/{name}/versions": Row("read"),
+    "POST /flows/{name}/run": Row("read", body={"input": "x"}),
+    "DELETE /flows/{name}": Row("read"),
     "POST /mcp": Row(
         "read",
         body={
@@ -269,6 +275,8 @@ def world(live_server: LiveServer) -> Iterator[World]:
     [job] = owner.get(f"{API}/jobs").json()["items"]
     answer = owner.post(f"{API}/chat", json={"message": f"Where does the {SECRET} live?"}).json()
     share = owner.post(f"{API}/shares", json={"answer_id": answer["id"]}).json()
+    flow = {"nodes": [{"id": "c", "type": "completion"}], "input": SECRET}
+    owner.put(f"{API}/flows/name", json=flow).raise_for_status()  # the others ask for this name
     own = {
         "document": document["id"],
         "job": str(job["id"]),
@@ -337,6 +345,7 @@ def test_afterwards_the_owners_data_is_unchanged(world: World) -> None:
     assert (document["title"], document["status"]) == (SECRET, "completed")
     assert document["access"] == {"owner": "owner", "users": [], "groups": [], "everyone": False}
     assert owner.get(f"{API}/sessions/{world.own['session']}").status_code == 200
+    assert owner.get(f"{API}/flows/name").json()["definition"]["input"] == SECRET
     assert world.own["job"] in {str(job["id"]) for job in owner.get(f"{API}/jobs").json()["items"]}
     found = owner.post(f"{API}/search", json={"query": SECRET}).json()["results"]
     assert found[0]["metadata"]["document_id"] == world.own["document"]

@@ -45,3 +45,24 @@ def test_an_invalid_flow_file_is_reported(tmp_path: Path, name: str, text: str) 
 def test_a_missing_flow_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(Invalid, match="cannot be read"):
         load_flow_file(tmp_path / "none.json")
+
+
+def test_a_flow_is_stored_listed_shown_run_and_removed(pincite: Call, papers: Path, tmp_path: Path) -> None:
+    assert "There are no stored flows" in pincite("flow", "list").words
+    pincite("add", papers)
+    (tmp_path / "cat.json").write_text(json.dumps(FLOW))
+    assert "cat is stored as version 1" in pincite("flow", "save", "cat", tmp_path / "cat.json").words
+    (tmp_path / "cat.json").write_text(json.dumps({**FLOW, "profile": "default"}))
+    assert pincite("flow", "save", "cat", tmp_path / "cat.json", "--json").json["version"] == 2
+    [listed] = pincite("flow", "list", "--json").json["flows"]
+    assert (listed["name"], listed["version"], listed["nodes"]) == ("cat", 2, 2)
+    assert "cat" in pincite("flow", "list").words
+    shown = pincite("flow", "show", "cat").words
+    assert "version 2 of 2" in shown
+    assert "versions: 2 (" in shown
+    assert pincite("flow", "show", "cat", "--version", "1", "--json").json["definition"] == FLOW
+    assert "Parallax" in pincite("flow", "run", "cat", "--version", "1", "--json").json["answer"]
+    other = pincite("flow", "run", "cat", "--input", "Where does the key to the generator room hang?")
+    assert "blue cup" in other.words
+    assert "cat is removed, with 2 versions" in pincite("flow", "remove", "cat").words
+    assert "there is no flow 'cat'" in pincite("flow", "run", "cat").err

@@ -20,6 +20,19 @@ def test_the_synchronous_api_matches_the_asynchronous_one(database_url: str, tmp
         assert [one.outcome for one in pincite.add_all(tmp_path / "cats.md").added] == ["unchanged"]
         [(_, error)] = pincite.add_from_web("https://cats.example/").refused
         assert error.code == "web_off"
+        flow = {
+            "nodes": [{"id": "docs", "type": "rag"}, {"id": "answer", "type": "completion"}],
+            "edges": [{"from": "docs", "to": "answer"}],
+        }
+        assert "content" in pincite.run_flow(flow, "Why do cats purr?").text
+        assert pincite.save_flow("cats", flow).version == 1
+        assert pincite.save_flow("cats", {**flow, "input": "Why do cats purr?"}).version == 2
+        assert "content" in pincite.run_flow("cats").text
+        assert "content" in pincite.run_flow("cats", "Why do cats purr?", version=1).text
+        assert [(one.name, one.version) for one in pincite.flows()] == [("cats", 2)]
+        assert [one.version for one in pincite.flow_versions("cats")] == [2, 1]
+        assert pincite.remove_flow("cats") == 2
+        assert pincite.flows() == []
         assert pincite.remove(cats.id).verified
         with pytest.raises(NotFound):
             pincite.get(cats.id)

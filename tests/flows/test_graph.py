@@ -47,9 +47,9 @@ def test_system_messages_are_ordered_by_priority() -> None:
     rag = RagNode(id="r", guidance="Search.")
     assert (rag.priority, read.priority, node.priority) == (-50, -40, 0)
     messages = [(one.priority, one.message()) for one in (read, rag)]
-    assert node.sampling(messages).system_prompt == "Search.\n\nRead.\n\nBe brief."
+    assert node.sampling(messages, {}).system_prompt == "Search.\n\nRead.\n\nBe brief."
     first = CompletionNode(id="c", system_prompt="Be brief.", priority=-60)
-    assert str(first.sampling(messages).system_prompt).startswith("Be brief.")
+    assert str(first.sampling(messages, {}).system_prompt).startswith("Be brief.")
 
 
 def test_guidance_says_how_many_queries_there_may_be() -> None:

@@ -128,6 +128,63 @@ def test_a_completion_continues_the_one_before_with_the_same_source_numbers(play
     assert_resolved(answer)
 
 
+def test_the_input_is_the_flows_in_every_node(play: Play) -> None:
+    llm = Calling("Up to five vacation days carry over into the next year [Source 1].")
+    node = SEARCHING | {"queries": ["{input}"], "guidance": "Search for: {input}"}
+    writing = WRITING | {"prompt": "Please answer: {input}", "system_prompt": "The question is {input}"}
+    answer, _ = play(node, writing, edges=(("docs", "answer"),), llm=llm)
+    assert answer.metadata.steps[0].arguments == {"queries": [ASKED]}
+    system, asked = llm.prompts[0].messages[0].content, llm.prompts[0].messages[1].content
+    assert system.startswith(f"Search for: {ASKED}\n\nThe question is {ASKED}\n\n")
+    assert asked == f"Please answer: {ASKED}"
+
+
+def test_without_a_model_the_flows_input_is_searched_not_the_prompt(play: Play) -> None:
+    answer, _ = play(SEARCHING, WRITING | {"prompt": "Please answer: {input}"}, edges=(("docs", "answer"),))
+    assert [step.arguments for step in answer.metadata.steps] == [{"queries": [ASKED]}]
+
+
+def test_a_completion_without_tools_is_not_told_to_use_them(play: Play) -> None:
+    llm = Calling(
+        ("", [("rag_search", {"queries": ["vacation"]})]),
+        "Five days [Source 1].",
+        "Up to five vacation days carry over into the next year [Source 1].",
+    )
+    answer, _ = play(
+        SEARCHING,
+        {"id": "draft", "type": "completion"},
+        {"id": "final", "type": "completion", "prompt": "Shorten: {draft}"},
+        edges=(("docs", "draft"), ("draft", "final")),
+        llm=llm,
+    )
+    last = llm.prompts[-1]
+    assert last.tools == ()
+    assert not any(word in last.messages[0].content for word in ("tool", "SEARCH", "look for", "Search"))
+    assert [message.role for message in last.messages] == ["system", "user", "assistant", "user"]
+    assert "[Source 1]" in last.messages[-1].content
+    assert TEXTS[1] in last.messages[-1].content
+    assert last.messages[-1].content.endswith("Shorten: Five days [Source 1].")
+    assert [(step.tool, step.arguments) for step in answer.metadata.steps] == [
+        ("rag_search", {"queries": ["vacation"]})
+    ]
+    assert_resolved(answer)
+
+
+def test_a_completion_without_tools_that_writes_a_call_makes_none(play: Play) -> None:
+    llm = Calling(
+        "Up to five vacation days carry over [Source 1].", ("SEARCH: x", [("rag_search", {"queries": ["x"]})])
+    )
+    answer, _ = play(
+        SEARCHING | {"queries": ["vacation"]},
+        {"id": "draft", "type": "completion"},
+        {"id": "final", "type": "completion", "prompt": "Shorten: {draft}"},
+        edges=(("docs", "draft"), ("draft", "final")),
+        llm=llm,
+    )
+    assert len(llm.prompts) == 2
+    assert len(answer.metadata.steps) == 1
+
+
 def test_without_a_model_the_nodes_search_and_sentences_are_extracted(play: Play) -> None:
     answer, _ = play(SEARCHING, WRITING, edges=(("docs", "answer"),))
     assert TEXTS[1] in answer.text

@@ -18,6 +18,13 @@ REMEMBERED = (
     "Who may open the dome in wind?",
 )
 TIMETABLE = "cable-car-timetable.md"  # has an earlier version
+FLOW = {
+    "nodes": [
+        {"id": "docs", "type": "rag", "queries": ["{input}", "rules for the dome"], "folder": "observatory"},
+        {"id": "answer", "type": "completion", "system_prompt": "Answer in one sentence."},
+    ],
+    "edges": [{"from": "docs", "to": "answer"}],
+}
 SAMPLES = Path(__file__).parent.parent.parent / "examples" / "documents"
 
 
@@ -95,6 +102,8 @@ def measure(site: Site, questions: int = 24) -> None:
         client.post("/api/v1/users", json={"name": "Nadja Pfistri"}).raise_for_status()
         client.post("/api/v1/groups", json={"name": "Night staff", "members": ["Ilse Vantobel"]}).raise_for_status()
         client.post("/api/v1/query", json={"query": "Who may close the dome in a storm?"}).raise_for_status()
+        for text in ("Who may close the dome?", "Who may close the dome in a storm?"):
+            client.put("/api/v1/flows/storm", json={**FLOW, "input": text}).raise_for_status()
         run_set(client, renew=True, questions=questions)
         run_set(client, settings={"rag.alpha": 0.0})
 
@@ -152,6 +161,12 @@ def _trace(page: Page) -> None:
     page.get_by_role("button", name="ranking,").click()
     page.locator(".passages summary").first.click()
     expect(page.locator(".passages .said")).to_be_visible()
+
+
+def _flow(page: Page) -> None:
+    page.get_by_label("Input").fill("Who may close the dome in a storm?")
+    page.get_by_role("button", name="Run").click()
+    expect(page.locator(".trust")).to_be_visible()
 
 
 def _bench(page: Page) -> None:
@@ -251,6 +266,8 @@ VIEWS = (
     View("settings-health", "/settings/health", _health),
     View("traces", "/traces", _table),
     View("trace", "/traces?kind=query", _trace),
+    View("flows", "/flows", _table),
+    View("flow", "/flows/storm", _flow),
     View("bench", "/bench?q=Who+may+close+the+dome+in+a+storm", _bench),
     View("evaluation", "/evaluation", _evaluation),
     View("evaluation-run", "/evaluation", _run),

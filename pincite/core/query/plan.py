@@ -98,9 +98,10 @@ class Plan:
 
     @property
     def searched(self) -> tuple[str, ...]:
-        """All searched queries, by number; with a guessed rewrite, the original question too."""
-        asked = (self.question.text,) if self.question.guessed and self.text != self.question.text else ()
-        return (*self.queries, *asked, *self.extra)
+        """All searched queries, by number; with a guessed rewrite, the original question too, or both in one text."""
+        asked, beside = self.question.text, self.question.standalone if self.question.placed_beside else None
+        other = beside or (asked if self.question.guessed and self.text != asked else None)
+        return (*self.queries, *((other,) if other else ()), *self.extra)
 
     @property
     def many(self) -> bool:

@@ -63,8 +63,8 @@ class Question:
     """A question: one text, or up to five texts (`also`) that are searched together and fused by rank.
 
     `conversation` holds the earlier exchanges, oldest first, if the caller stores them; `session_id` names a stored
-    session. `standalone` is the follow-up question rewritten to be understood alone; `corrected` is the text with its
-    spelling corrected. If either is `guessed`, the original text is searched too. `levels` are the wanted chunk levels:
+    session. `standalone` is the follow-up question rewritten to be understood alone, or placed after the last question;
+    `corrected` is the text with its spelling corrected. If either is `guessed`, the original text is searched too. `levels` are the wanted chunk levels:
     0 documents, 1 sections, 2 passages. `retrieve` forces or forbids retrieval. `changes` are settings of this request
     by dotted key. `fresh` bypasses the cache. `intelligence_level` overrides the setting. `pictures` go with the mode
     `vision`.
@@ -94,6 +94,11 @@ class Question:
     pictures: tuple[Picture, ...] = ()
 
     @property
+    def placed_beside(self) -> bool:
+        """Whether the question was not rewritten, but is searched beside the last one: it alone is to be answered."""
+        return self.guessed and self.standalone is not None and self.standalone.endswith(f" {self.text}")
+
+    @property
     def search_text(self) -> str:
         """The text to search: corrected, standalone or original, in this order."""
-        return self.corrected or self.standalone or self.text
+        return self.corrected or (None if self.placed_beside else self.standalone) or self.text

@@ -73,8 +73,12 @@ class ModelTurn:
 async def agent(
     run: Run, plan: Plan, scratchpad: Scratchpad, backend: ToolBackend, preset_calls: Sequence[PresetCall] = ()
 ) -> tuple[Draft, Prompt]:
-    """Let the model call tools until it answers; the passages found are on the scratchpad."""
-    state = AgentState(scratchpad, Transcript.of(run, plan, scratchpad), _supports_tools(run, plan), backend.tools)
+    """Let the model call tools until it answers; the passages found are on the scratchpad.
+
+    Without tools, the model writes at once, from the passages that are on the scratchpad.
+    """
+    transcript = Transcript.of(run, plan, scratchpad, tools=bool(backend.tools))
+    state = AgentState(scratchpad, transcript, _supports_tools(run, plan), backend.tools)
     state.searched = "rag_search" not in backend.tools
     for preset in preset_calls:
         await run.step(tool_call, state, preset.call, preset.backend, "")
@@ -84,8 +88,8 @@ async def agent(
         limit = _reached_limit(run, state)
         if limit is not None and not (scratchpad.hits or state.searched):
             await _search_first(run, plan, state, backend)
-        turn = await _take_turn(run, state, final=limit is not None)
-        if limit is None and turn.calls:
+        turn = await _take_turn(run, state, final=limit is not None and bool(backend.tools))
+        if limit is None and turn.calls and backend.tools:
             for call in turn.calls[:MAX_CALLS_PER_TURN]:
                 await run.step(tool_call, state, call, backend, turn.text)
             state.transcript.add_turn(turn.text, turn.calls[:MAX_CALLS_PER_TURN], native=state.native)
@@ -93,7 +97,7 @@ async def agent(
         if limit is None and not (scratchpad.hits or state.searched):
             await _search_first(run, plan, state, backend)
             continue
-        if limit is not None:
+        if limit is not None and backend.tools:
             run.warnings.append(f"the agent had to stop searching: {limit}")
         run.observe(
             turns=state.turns,
@@ -164,6 +168,7 @@ async def _take_turn(run: Run, state: AgentState, *, final: bool) -> ModelTurn:
 async def agent_turn(run: Run, state: AgentState, *, final: bool) -> ModelTurn:
     """Ask the model for its next step, or for its answer; nothing is streamed before the turn has ended."""
     llm, transcript = run.kit.llm, state.transcript
+    final = final or not state.tools
     prompt = transcript.prompt(tools=not final, native=state.native)
     tools = tool_definitions(state.tools) if not final else ()
     schema = turn_schema(tools) if tools and not state.native else None

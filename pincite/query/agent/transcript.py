@@ -34,6 +34,7 @@ class Transcript:
     last: str
     history: list[Message]
     question: str
+    found: str
     window: int
     sampling: Sampling
     tokenizer: str
@@ -42,12 +43,14 @@ class Transcript:
     answer_requested: bool = False
 
     @classmethod
-    def of(cls, run: Run, plan: Plan, scratchpad: Scratchpad) -> "Transcript":
-        """The transcript at the start of a question."""
+    def of(cls, run: Run, plan: Plan, scratchpad: Scratchpad, *, tools: bool = True) -> "Transcript":
+        """The transcript at the start of a question; passages on the scratchpad are shown beside it."""
         llm, prompts = run.kit.llm, Prompts.of(run)
         budget = Budget.of(llm.window, facts_of(run.model_of(plan.question)).tier)
         answer = prompts.get(f"answer/{plan.intent.lower()}").text
-        system = prompts.get("agent/system").fill(boundary=scratchpad.boundary, answer=answer)
+        template = prompts.get("agent/system" if tools else "agent/writing")
+        system = template.fill(boundary=scratchpad.boundary, answer=answer)
+        found, _ = scratchpad.show(scratchpad.hits, _result_tokens(llm.window, run.settings.agent.result_tokens))
         instructions = "\n\n".join(filter(None, (plan.question.sampling.system_prompt, system)))
         history, _ = history_messages(plan.question.conversation, budget.history, run.settings.chunking.tokenizer)
         return cls(
@@ -56,6 +59,7 @@ class Transcript:
             prompts.get("agent/last").fill(question=plan.text),
             history,
             plan.text,
+            found,
             llm.window,
             sampling_of(plan.question, budget, run=run),
             run.settings.chunking.tokenizer,
@@ -72,7 +76,7 @@ class Transcript:
 
     def result_tokens(self, limit: int) -> int:
         """Tokens that a result may use, at most `limit`."""
-        return min(limit, int(self.window * RESULT_SHARE))
+        return _result_tokens(self.window, limit)
 
     def add_result(self, call: ToolCall, text: str) -> None:
         """Add the result of a call; it becomes part of the turn that `add_turn` adds next."""
@@ -100,7 +104,8 @@ class Transcript:
     def prompt(self, *, tools: bool, native: bool) -> Prompt:
         """The prompt, without the oldest results where it would be too long; `ProviderError` where it still is."""
         instructions = self.instructions if native or not tools else f"{self.instructions}\n\n{self.plain}"
-        head = [Message("system", instructions), *self.history, Message("user", self.question)]
+        asked = "\n\n".join(filter(None, (self.found, self.question)))
+        head = [Message("system", instructions), *self.history, Message("user", asked)]
         tail = [Message("user", self.last)] if self.answer_requested else []
         room = self.window - (self.sampling.max_tokens or 0) - (self._tool_tokens() if tools and native else 0)
         for turns in self._shortened():
@@ -135,6 +140,10 @@ class Transcript:
         return sum(
             self.count(f"{tool.name} {tool.description} {json.dumps(tool.parameters)}") for tool in tool_definitions()
         )
+
+
+def _result_tokens(window: int, limit: int) -> int:
+    return min(limit, int(window * RESULT_SHARE))
 
 
 def _valid_arguments(arguments: str) -> str:

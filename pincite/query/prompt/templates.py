@@ -38,6 +38,7 @@ REQUIRED_PLACEHOLDERS: Mapping[str, frozenset[str]] = {
         "judge": "claims",
         "general": "",
         "agent/system": "boundary",
+        "agent/writing": "boundary",
         "agent/plain": "",
         "agent/source": "boundary number text",
         "agent/last": "question",

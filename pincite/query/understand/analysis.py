@@ -71,13 +71,14 @@ async def query_analysis(run: Run, question: Question, *, answered: bool = True)
 
 def with_searches(plan: Plan, by_meaning: Sequence[str] = ()) -> Plan:
     """The plan with one search per engine and query; the queries in `by_meaning` are searched by vectors only."""
-    guessed, asked = plan.question.guessed, len(plan.searched) - len(plan.extra)
+    asked = len(plan.searched) - len(plan.extra)
+    guessed = (asked - 1 if plan.question.placed_beside else 0) if plan.question.guessed else None
     searches = tuple(
         Search(
             text,
             via,
             number,
-            GUESSED_QUERY_WEIGHT if guessed and number == 0 else EXTRA_QUERY_WEIGHT if number >= asked else 1.0,
+            GUESSED_QUERY_WEIGHT if number == guessed else EXTRA_QUERY_WEIGHT if number >= asked else 1.0,
         )
         for number, text in enumerate(plan.searched)
         for via in STRATEGIES[plan.strategy].engines

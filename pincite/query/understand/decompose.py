@@ -6,7 +6,7 @@ from functools import cache
 from itertools import pairwise
 
 from pincite.core.query.plan import Entity, QuestionAnalysis
-from pincite.query.understand.noun_phrases import noun_phrases
+from pincite.query.understand.standalone.noun_phrases import noun_phrases
 from pincite.text import lang
 from pincite.text.terms import question_language, terms
 

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 
 from pincite.core.query.question import Exchange
-from pincite.query.understand.noun_phrases import noun_phrases
+from pincite.query.understand.standalone.inflection import agrees
+from pincite.query.understand.standalone.noun_phrases import is_plural, noun_phrases, simple_phrases
 from pincite.text import lang
 from pincite.text.terms import question_language, terms
 
@@ -29,7 +30,9 @@ def _refers(language: str) -> re.Pattern[str]:
 
 def is_bare(text: str, language: str) -> bool:
     """Whether a text is a question word and nothing else."""
-    return bool(lang.regex("followup.bare", language, r"^\W*%s\W*$", re.IGNORECASE).match(text))
+    template = r"^\W*%s\W*$"
+    keys = ("followup.bare", "followup.more")
+    return any(lang.regex(key, language, template, re.IGNORECASE).match(text) for key in keys)
 
 
 def is_sentence(text: str, language: str) -> bool:
@@ -51,21 +54,29 @@ def _depends_on_history(text: str) -> bool:
         return True
     held = len(terms(text, language))
     if held <= MAX_VAGUE_TERMS and is_sentence(text, language):
-        return not lang.regex("followup.indefinite", language, _INDEFINITE_END).search(text)
+        place = lang.regex("followup.asks_place", language, r"^\W*%s\b", re.IGNORECASE)
+        return not (place.match(text) or lang.regex("followup.indefinite", language, _INDEFINITE_END).search(text))
     return held <= MAX_FRAGMENT_TERMS and not is_sentence(text, language)
 
 
 def find_reference(text: str, language: str) -> re.Match[str] | None:
-    """The word of a question that stands for something said before, where there is one."""
+    """The first word of a question that stands for something said before, where there is one."""
+    return next(iter(find_references(text, language)), None)
+
+
+def find_references(text: str, language: str) -> list[re.Match[str]]:
+    """The words of a question that stand for something said before."""
     emptied = lang.own_regex("followup.empty_it", language, r"\b%s", re.IGNORECASE).sub(
         lambda match: " " * len(match[0]), text
     )
+    found = list[re.Match[str]]()
     for match in _refers(language).finditer(emptied):
-        if _has_own_antecedent(emptied[: match.start()], language):
-            return None
+        before = emptied[: match.start()]
+        if not found and (_has_own_antecedent(before, language) or _has_owner(before, match[0].lower(), language)):
+            break
         if not (_is_demonstrative(match[0], language) and _is_specific(text, match.end(), language)):
-            return match
-    return None
+            found.append(match)
+    return found
 
 
 def _has_own_antecedent(before: str, language: str) -> bool:
@@ -75,6 +86,17 @@ def _has_own_antecedent(before: str, language: str) -> bool:
     )
 
 
+def _has_owner(before: str, word: str, language: str) -> bool:
+    """Whether a possessive belongs to something in its own text: `Should guests bring their own lunch?`"""
+    phrases = noun_phrases(before, language)
+    if lang.mapping("followup.genders", language):
+        owned = lang.own_regex("followup.possessives", language).fullmatch(word) is not None
+        return owned and any(agrees(phrase, word, language) for phrase in phrases)
+    plural = lang.mapping("followup.kinds", language).get(word) == "things"
+    owned = word in lang.words("followup.possessive", language)
+    return owned and any(is_plural(phrase, language) == plural for phrase in phrases)
+
+
 def _is_demonstrative(word: str, language: str) -> bool:
     return bool(lang.regex("followup.demonstratives", language, flags=re.IGNORECASE).fullmatch(word))
 
@@ -82,4 +104,4 @@ def _is_demonstrative(word: str, language: str) -> bool:
 def _is_specific(text: str, end: int, language: str) -> bool:
     """`this Deep Impact mission` says itself which one it means, `this mission` does not."""
     start = end + len(text[end:]) - len(text[end:].lstrip())
-    return any(phrase.start == start and " " in phrase.text for phrase in noun_phrases(text, language))
+    return any(phrase.start == start and " " in phrase.text for phrase in simple_phrases(text, language))

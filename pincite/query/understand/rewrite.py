@@ -10,8 +10,8 @@ from pincite.core.run import Run
 from pincite.models.facts import facts_of
 from pincite.query.prompt.helper_call import Bounds, complete, render_prompt
 from pincite.query.prompt.structured import REWRITTEN_SCHEMA, parse_object
-from pincite.query.understand.coreference import make_standalone
-from pincite.query.understand.followup import is_follow_up
+from pincite.query.understand.followup import is_bare, is_follow_up
+from pincite.query.understand.standalone.coreference import make_standalone, place_beside
 from pincite.text import lang
 from pincite.text.terms import question_language, terms, words
 
@@ -42,8 +42,9 @@ async def query_rewriting(run: Run, question: Question) -> Question:
     truncated = [_truncate_turn(turn, max_chars) for turn in conversation]
     prompt = _prompt(run, question, truncated)
     if prompt is None:
-        guess = make_standalone(question.text, truncated)
-        run.observe(rewritten_by="words", changed=guess != question.text)
+        made = make_standalone(question.text, truncated)
+        run.observe(rewritten_by="words", changed=made is not None)
+        guess = made or place_beside(question.text, truncated)
         return _with_standalone(question, conversation, guess, guessed=True)
     text = _first_line(
         await complete(prompt, Bounds(REWRITE_TIMEOUT_S, MAX_REWRITE_TOKENS, MAX_REWRITE_CHARS), run=run)
@@ -57,7 +58,8 @@ def _with_standalone(
     question: Question, conversation: tuple[Exchange, ...], text: str, *, guessed: bool = False
 ) -> Question:
     same = text.strip() == question.text.strip()
-    searchable = bool(terms(question.text, question_language(question.text)))  # `Why?` alone finds nothing
+    language = question_language(question.text)
+    searchable = bool(terms(question.text, language)) and not is_bare(question.text, language)  # `Why?` finds nothing
     return replace(
         question,
         conversation=conversation,
@@ -73,7 +75,8 @@ def resolve_follow_ups(conversation: Sequence[Exchange], max_chars: int) -> tupl
     for turn in conversation:
         shortened = _truncate_turn(turn, max_chars)
         if turn.standalone == turn.question and is_follow_up(shortened.question, truncated):
-            shortened = replace(shortened, standalone=make_standalone(shortened.question, truncated))
+            guess = make_standalone(shortened.question, truncated) or place_beside(shortened.question, truncated)
+            shortened = replace(shortened, standalone=guess)
             turn = replace(turn, standalone=shortened.standalone)
         resolved.append(turn)
         truncated.append(shortened)

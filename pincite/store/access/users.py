@@ -99,7 +99,7 @@ class Users:
         removed = "update person set removed_at = now() where id = %(id)s"
         await self._change(by, known, removed, None, AuditEntry("user.remove", f"user:{known.id}"))
         async with self._database.transaction(known.id) as connection:  # only the owner may delete these rows
-            for table in ("session", "evaluation", "evaluation_set", "trace", "folder"):
+            for table in ("session", "evaluation", "evaluation_set", "trace", "folder", "flow"):
                 await connection.execute(f"delete from {table} where owner = %s", (known.id,))  # noqa: S608
         async with self._database.transaction(by) as connection:
             for table in ("api_key", "login", "password", "identity", "membership"):

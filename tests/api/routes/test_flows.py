@@ -46,3 +46,46 @@ def test_an_invalid_flow_is_refused_with_the_reason(client: httpx2.Client, folde
     assert_problem(client.post("/api/v1/flows/run", json=flow(folder, input=" ")), 422, "empty_query")
     unknown = assert_problem(client.post("/api/v1/flows/run", json=flow(folder, profile="nosuch")), 422, "invalid")
     assert "there is no profile" in unknown["detail"]
+
+
+def test_a_flow_is_stored_listed_versioned_and_run_by_name(
+    live_server: LiveServer, client: httpx2.Client, folder: str
+) -> None:
+    live_server.add(folder, leave=LEAVE)
+    name = f"leave-{folder}"
+    stored = client.put(f"/api/v1/flows/{name}", json=flow(folder)).json()
+    assert (stored["name"], stored["version"], stored["nodes"]) == (name, 1, 2)
+    assert stored["definition"]["nodes"][0] == {"id": "docs", "type": "rag", "folder": folder}
+    assert list(stored["definition"]) == ["nodes", "edges", "input"]  # in the order in which it is read
+    assert stored["definition"]["edges"] == [{"from": "docs", "to": "answer"}]
+    assert client.put(f"/api/v1/flows/{name}", json=flow(folder)).json()["version"] == 1
+    without = {key: value for key, value in flow(folder).items() if key != "input"}
+    assert client.put(f"/api/v1/flows/{name}", json=without).json()["version"] == 2
+    [listed] = [one for one in client.get("/api/v1/flows").json()["items"] if one["name"] == name]
+    assert (listed["version"], listed["versions"], "definition" in listed) == (2, 2, False)
+    assert [one["version"] for one in client.get(f"/api/v1/flows/{name}/versions").json()["items"]] == [2, 1]
+    assert client.get(f"/api/v1/flows/{name}?version=1").json()["definition"]["input"] == flow(folder)["input"]
+    told = client.post(f"/api/v1/flows/{name}/run", json={"version": 1}).json()
+    assert "Up to five vacation days carry over into the next year. [Source 1]" in told["answer"]
+    asked = {"input": "How many vacation days carry over?"}
+    assert client.post(f"/api/v1/flows/{name}/run", json=asked).json()["answer"] == told["answer"]
+    missing = assert_problem(client.post(f"/api/v1/flows/{name}/run", json={}), 422, "invalid")
+    assert "stored without an input" in missing["detail"]
+    with client.stream("POST", f"/api/v1/flows/{name}/run", json={**asked, "stream": True}) as response:
+        assert [event for event, _ in events(response.iter_lines())][-2:] == ["answer", "done"]
+    assert client.delete(f"/api/v1/flows/{name}").status_code == 204
+    for response in (
+        client.get(f"/api/v1/flows/{name}"),
+        client.get(f"/api/v1/flows/{name}/versions"),
+        client.post(f"/api/v1/flows/{name}/run", json=asked),
+        client.delete(f"/api/v1/flows/{name}"),
+    ):
+        assert_problem(response, 404, "not_found")
+
+
+def test_an_invalid_flow_is_not_stored(client: httpx2.Client, folder: str) -> None:
+    circle = flow(folder, edges=[{"from": "docs", "to": "answer"}, {"from": "answer", "to": "answer"}])
+    problem = assert_problem(client.put("/api/v1/flows/circle", json=circle), 422, "invalid")
+    assert "the edges form a cycle" in problem["detail"]
+    assert client.get("/api/v1/flows/circle").status_code == 404
+    assert client.put("/api/v1/flows/-x", json=flow(folder)).status_code == 422

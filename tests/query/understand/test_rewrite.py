@@ -13,6 +13,7 @@ from pincite.errors import ProviderError
 from pincite.providers.scripted import Options, ScriptedLLM
 from pincite.query.prompt.structured import REWRITTEN_SCHEMA
 from pincite.query.understand import rewrite as stage
+from pincite.query.understand.analysis import query_analysis
 from pincite.query.understand.rewrite import find_doubt, query_rewriting, resolve_follow_ups, transcript_lines
 from pincite.text.tokens import Tokenizer
 
@@ -84,6 +85,20 @@ def test_a_question_with_no_word_to_search_for_is_not_searched_beside_its_guess(
     run.kit = replace(run.kit, llm=run.kit.extractive)
     result = rewritten(run, "Why?")
     assert (result.standalone, result.guessed) == ("When does the cable car run in winter? Why?", False)
+
+
+def test_what_is_not_clear_is_searched_as_asked_beside_the_last_question(make_run: Callable[..., Run]) -> None:
+    run = make_run()
+    run.kit = replace(run.kit, llm=run.kit.extractive)
+    result = rewritten(run, "Does that hold for guests?")
+    both = "When does the cable car run in winter? Does that hold for guests?"
+    assert (result.standalone, result.guessed, result.search_text) == (both, True, "Does that hold for guests?")
+    plan = asyncio.run(query_analysis(run, result))
+    assert plan.text == "Does that hold for guests?"  # this is to be answered, not the last question once more
+    assert plan.searched == ("Does that hold for guests?", both)
+    assert {(search.text, search.weight) for search in plan.searches} == {(plan.text, 1.0), (both, 0.3)}
+    more = rewritten(run, "More details please")
+    assert (more.guessed, more.search_text) == (False, "When does the cable car run in winter? More details please")
 
 
 @pytest.mark.parametrize(

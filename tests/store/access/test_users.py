@@ -9,6 +9,7 @@ from pincite.store.access.api_keys import ApiKeys
 from pincite.store.access.permissions import Permissions
 from pincite.store.access.users import Users
 from pincite.store.database import fetch_all
+from pincite.store.operations.flows import FlowStore
 
 
 def test_users_are_found_by_name_in_any_case(with_store: Any) -> None:
@@ -118,6 +119,18 @@ def test_a_user_who_owns_documents_is_not_removed(with_store: Any) -> None:
             await people.remove("local", "bob")
         listed, _ = await store.library.documents(await store.scope(), Listing())
         assert listed == []  # an administrator does not see it for being one
+
+    with_store(test)
+
+
+def test_the_flows_of_a_removed_user_are_removed(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        people, flows = Users(store.database), FlowStore(store.database)
+        await people.add("local", "bob", "reader")
+        scope = await store.library.scope("bob")
+        await flows.save(scope, "leave", {"nodes": []})
+        await people.remove("local", "bob")
+        assert await flows.list(scope) == []
 
     with_store(test)
 

@@ -1,0 +1,1 @@
+"""A follow-up rewritten without a model: its noun phrases, its pronouns, its missing parts."""
