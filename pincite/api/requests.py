@@ -95,7 +95,7 @@ class ManyBody(ExplainedSearchOptions):
 
 
 class RagOptions(Body):
-    """Search options in the nested object `rag`; `query` is an additional text to search for.
+    """Search options in the nested object `rag`; `query` is the text to search for instead of the message.
 
     `enabled` switches retrieval on or off, whatever the setting `rag.mode` says.
     """
@@ -146,10 +146,9 @@ class AnswerOptions(SearchOptions):
     def to_question(self, text: str) -> Question:
         """The engine's question with this text and these options."""
         folder = single_value(folder=self.folder, folder_id=self.folder_id, collection_filter=self.collection_filter)
-        also = (self.rag.query,) if self.rag.query and self.rag.query != text else ()
         return Question(
             text,
-            also=also,
+            query=self.rag.query if self.rag.query != text else None,
             filters=replace(self.filters(), folder=clean_folder(folder or "") or None),
             top_k=single_value(top_k=self.top_k, **{"rag.search_limit": self.rag.search_limit}),
             min_score=single_value(min_score=self.min_score, **{"rag.search_threshold": self.rag.search_threshold}),

@@ -100,6 +100,13 @@ class Discoverable(Protocol):
     async def list_models(self) -> list[ServerModel]: ...
 
 
+@runtime_checkable
+class ServesModels(Protocol):
+    """A server of several models; `window_of` is the context window of one of them, by its name."""
+
+    def window_of(self, model: str) -> int: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Match:
     """A chunk's key, its raw score in one search engine, and the maximum of that score (`most`)."""

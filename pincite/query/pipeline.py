@@ -20,7 +20,7 @@ from pincite.core.run import Planned, Run, SourcesFound, Started
 from pincite.query.agent.loop import agent, steps_as_plan
 from pincite.query.agent.rule_based import agent_by_rules
 from pincite.query.agent.scratchpad import Scratchpad
-from pincite.query.agent.tools import ToolBackend
+from pincite.query.agent.tools import MAX_QUERIES, ToolBackend
 from pincite.query.cache.semantic_cache import NO_LOOKUP, cache_lookup, cache_saving, may_use_cache
 from pincite.query.citations.positions import citation_positions
 from pincite.query.ensemble.drafts import gather_drafts, variations, voting
@@ -290,6 +290,7 @@ def tool_backend(run: Run, plan: Plan) -> ToolBackend:
             text=first,
             also=tuple(others),
             many=True,
+            query=None,
             standalone=None,
             corrected=None,
             guessed=False,
@@ -298,7 +299,7 @@ def tool_backend(run: Run, plan: Plan) -> ToolBackend:
             mode="chat",
             retrieve=True,
         )
-        asked = await run.step(guardrails, asked, answered=False)
+        asked = await run.step(guardrails, asked, answered=False, max_queries=MAX_QUERIES)
         tool_plan = await run.step(query_analysis, asked, answered=False)
         warned = len(run.warnings)
         hits = await run.step(relevance_filter, tool_plan, drop_nested(await find(run, tool_plan)))

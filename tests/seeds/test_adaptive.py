@@ -120,6 +120,29 @@ def test_a_question_keeps_to_its_collection(walk: Walk) -> None:
     assert told["sources"] == []
 
 
+@pytest.mark.parametrize(("threshold", "found"), [(0.0, True), (None, False), (0.99, False)])
+def test_the_threshold_of_a_request_lowers_and_raises_that_of_the_settings(
+    walk: Walk, threshold: float | None, found: bool
+) -> None:
+    question = "Who books flights?"
+    rag = {"enabled": True} | ({} if threshold is None else {"searchThreshold": threshold})
+    [best, *_] = walk.ask("/api/v1/search", query=question)["results"]
+    assert 0.0 < best["similarity_score"] < 0.4  # below rag.similarity_threshold
+    told = asked(walk, "The office. [Source 1]", message=question, rag=rag)
+    assert bool(told["sources"]) == found
+
+
+@pytest.mark.parametrize(
+    ("model", "window"), [("gpt-4", 128_000), ("tinyllama", 2048), ("never-heard-of", 8192), (None, 8000)]
+)
+def test_a_model_of_the_request_brings_its_own_window(walk: Walk, model: str | None, window: int) -> None:
+    told = asked(walk, "Five. [Source 1]", **({"model": model} if model else {}))
+    seen = walk.stage(told, "prompt_assembly")
+    assert seen["window"] == window  # 8000 is llm.window, of the configured model alone
+    tiny = int(window * 0.10) if model == "tinyllama" else int(window * 0.125)
+    assert seen["room"] == int(window * 0.125) + tiny + int(window * 0.56)
+
+
 def test_temperature_is_for_the_request_to_say(walk: Walk) -> None:
     asked(walk, "Five. [Source 1]", temperature_override=1.1)
     assert walk.prompts()[-1]["temperature"] == 1.1

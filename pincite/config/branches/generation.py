@@ -78,8 +78,8 @@ class Llm(Branch):
         default=0,
         ge=0,
         le=10_000_000,
-        description="Context window in tokens, prompt and answer together. 0: taken from the model table, then from "
-        "the server, otherwise 8192.",
+        description="Context window of the configured model in tokens, prompt and answer together. 0: taken from the "
+        "model table, then from the server, otherwise 8192.",
     )
     timeout_s: float = Field(default=120, gt=0, le=3600, description="Timeout of one model call, in seconds.")
     first_token_timeout_s: float = Field(

@@ -92,6 +92,11 @@ class Plan:
         return self.analysis.intent
 
     @property
+    def answered(self) -> str:
+        """The question that is answered: the message itself where the caller gave another text to search for."""
+        return self.question.text if self.question.query and not self.question.standalone else self.text
+
+    @property
     def queries(self) -> tuple[str, ...]:
         """The queries that passages are ranked by, the main query first."""
         return (self.text, *self.question.also)
@@ -99,7 +104,8 @@ class Plan:
     @property
     def searched(self) -> tuple[str, ...]:
         """All searched queries, by number; with a guessed rewrite, the original question too."""
-        asked = (self.question.text,) if self.question.guessed and self.text != self.question.text else ()
+        text = self.question.query or self.question.text
+        asked = (text,) if self.question.guessed and self.text != text else ()
         return (*self.queries, *asked, *self.extra)
 
     @property

@@ -62,6 +62,7 @@ class Exchange:
 class Question:
     """A question: one text, or up to five texts (`also`) that are searched together and fused by rank.
 
+    `query` is the text that the caller wants searched for instead of `text`; the model still answers `text`.
     `conversation` holds the earlier exchanges, oldest first, if the caller stores them; `session_id` names a stored
     session. `standalone` is the follow-up question rewritten to be understood alone; `corrected` is the text with its
     spelling corrected. If either is `guessed`, the original text is searched too. `levels` are the wanted chunk levels:
@@ -92,8 +93,9 @@ class Question:
     intelligence_level: EffortLevel | None = None
     mode: Mode = "chat"
     pictures: tuple[Picture, ...] = ()
+    query: str | None = None
 
     @property
     def search_text(self) -> str:
-        """The text to search: corrected, standalone or original, in this order."""
-        return self.corrected or self.standalone or self.text
+        """The text to search: corrected, standalone, the caller's query or the original, in this order."""
+        return self.corrected or self.standalone or self.query or self.text

@@ -14,7 +14,7 @@ from pincite.models.facts import facts_of
 from pincite.query.agent.scratchpad import Scratchpad
 from pincite.query.agent.tools import MAX_ARGUMENT_CHARS, tool_definitions
 from pincite.query.generate.assemble import history_messages, sampling_of
-from pincite.query.prompt.budget import TOKENS_PER_MESSAGE, Budget, count_tokens
+from pincite.query.prompt.budget import TOKENS_PER_MESSAGE, Budget, count_tokens, window_of
 from pincite.query.prompt.templates import Prompts
 
 OMITTED_RESULT = "(no longer shown; the sources it brought can still be cited by their numbers)"
@@ -44,8 +44,8 @@ class Transcript:
     @classmethod
     def of(cls, run: Run, plan: Plan, scratchpad: Scratchpad) -> "Transcript":
         """The transcript at the start of a question."""
-        llm, prompts = run.kit.llm, Prompts.of(run)
-        budget = Budget.of(llm.window, facts_of(run.model_of(plan.question)).tier)
+        window, prompts = window_of(run, plan.question), Prompts.of(run)
+        budget = Budget.of(window, facts_of(run.model_of(plan.question)).tier)
         answer = prompts.get(f"answer/{plan.intent.lower()}").text
         system = prompts.get("agent/system").fill(boundary=scratchpad.boundary, answer=answer)
         instructions = "\n\n".join(filter(None, (plan.question.sampling.system_prompt, system)))
@@ -53,10 +53,10 @@ class Transcript:
         return cls(
             instructions,
             prompts.get("agent/plain").text,
-            prompts.get("agent/last").fill(question=plan.text),
+            prompts.get("agent/last").fill(question=plan.answered),
             history,
-            plan.text,
-            llm.window,
+            plan.answered,
+            window,
             sampling_of(plan.question, budget, run=run),
             run.settings.chunking.tokenizer,
         )

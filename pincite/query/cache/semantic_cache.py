@@ -42,7 +42,7 @@ NO_LOOKUP = Lookup()
 def may_use_cache(run: Run, plan: Plan) -> bool:
     """Whether an answer may come from the cache.
 
-    Only the mode `chat` is cached, with one query that was not guessed, on the current index and the current documents.
+    Only the mode `chat` is cached, with one query that was not guessed and is the question itself, on the current index and the current documents.
     A run with warnings or degradations is not cached, since these would be lost. In a conversation, only a question
     with a standalone form is cached: otherwise the model's answer depends on the history.
     """
@@ -53,7 +53,7 @@ def may_use_cache(run: Run, plan: Plan) -> bool:
     is_plain_chat = (
         plan.retrieves
         and question.mode == "chat"
-        and not (question.fresh or question.guessed or question.also or question.many)
+        and not (question.fresh or question.guessed or question.also or question.many or question.query)
     )
     is_current = question.filters.as_of is None and question.filters.index is None
     complete = not _uses_conversation(run, plan) or question.standalone is not None

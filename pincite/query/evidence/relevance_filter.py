@@ -26,6 +26,8 @@ async def relevance_filter(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hi
     factor = EXTRACTIVE_FACTOR if run.kit.llm is run.kit.extractive and rag.threshold_on == "relevance" else 1.0
     raised = rag.similarity_threshold > MIN_RELEVANCE  # a raised threshold is not lowered
     threshold = rag.similarity_threshold if raised else factor * rag.similarity_threshold
+    if plan.question.min_score is not None and has_cosines(run):
+        threshold = -1.0  # the request has its own, which the ranking applied
     strong = [hit for hit in hits if threshold_score(run, hit) >= threshold]
     verified = strong
     if rag.verification_enabled:
