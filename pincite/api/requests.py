@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from pincite.core.accounts.access import ShareRequest
 from pincite.core.query.pictures import MAX_PICTURES as MOST_IMAGES
 from pincite.core.query.pictures import read_pictures
-from pincite.core.query.question import EffortLevel, Filters, Mode, Question, Sampling, Strategy
+from pincite.core.query.question import EffortLevel, Filters, Mode, Question, RequestedStrategy, Sampling
 from pincite.errors import Invalid
 from pincite.ingest.accept.accept import clean_folder
 from pincite.serialize.fields import Body, DocumentIds, Image, Levels, Moment, Name, Share, Tag, Text, Words
@@ -31,7 +31,7 @@ class SearchOptions(Body):
     """Options of a search: filters, strategy and number of results."""
 
     top_k: int | None = Field(default=None, ge=1, le=1000)
-    strategy: Strategy | None = None
+    strategy: RequestedStrategy | None = None
     folder: Text | None = None
     document_ids: DocumentIds | None = None
     min_score: Share | None = None

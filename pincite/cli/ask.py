@@ -30,7 +30,8 @@ StrategyOption = Annotated[
     typer.Option(
         "--strategy",
         metavar="S",
-        help="hybrid, dense_only (embeddings), lexical_only (BM25), fusion, two_stage or hierarchical; "
+        help="auto (by the kind of question), hybrid, dense_only (embeddings), lexical_only (BM25), fusion, two_stage "
+        "or hierarchical; "
         "see docs/strategies.md.",
     ),
 ]
@@ -183,9 +184,9 @@ async def search(
 
 
 def _make_question(text: str, filters: "Filters", top_k: int | None, strategy: str | None) -> "Question":
-    from pincite.core.query.question import Question, Strategy
+    from pincite.core.query.question import Question, RequestedStrategy
 
-    return Question(text, filters=filters, top_k=top_k, strategy=check_choice(Strategy, strategy, "strategy"))
+    return Question(text, filters=filters, top_k=top_k, strategy=check_choice(RequestedStrategy, strategy, "strategy"))
 
 
 def parse_mode(mode: str | None, images: list[Path] | None = None) -> "Mode":

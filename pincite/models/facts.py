@@ -37,6 +37,7 @@ class ModelFacts:
     window: int | None = None
     temperature: float = DEFAULT_TEMPERATURE
     top_p: float | None = None
+    top_k: int | None = None
     tier: Tier = "unknown"
     quote_first: bool = False
     no_thinking: str = ""

@@ -78,7 +78,7 @@ class OllamaLLM(ServedLLM):
             "num_predict": order.max_tokens,
             "temperature": order.temperature,
             "top_p": order.top_p,
-            "top_k": wish.top_k,
+            "top_k": wish.top_k or facts_of(order.model).top_k,
             "stop": list(wish.stop) or None,
         }
         return {

@@ -80,7 +80,7 @@ async def answer(run: Run, question: Question) -> Answer:
             plan = await expand(run, plan)  # step_back, hyde, query_variations
             plan, pictures = await run.step(picture_reading, plan) if question.mode == "vision" else (plan, NO_PICTURES)
             hits = await find(run, plan) if plan.retrieves else []  # retrieval … ranking
-            plan, evidence = await select(run, plan, hits)  # document_expansion … evidence_selection
+            plan, evidence = await select(run, plan, hits)  # relevance_filter … evidence_selection
             if not plan.retrieves or (pictures.pictures and not evidence.hits):
                 final = await answer_without_documents(run, plan, pictures)
             else:
@@ -145,13 +145,13 @@ async def select(run: Run, plan: Plan, hits: Sequence[Hit]) -> tuple[Plan, Evide
     rag, kept = run.settings.rag, drop_nested(hits)
     if not plan.retrieves:
         return plan, Evidence((), 0.0)
-    if kept and rag.expansion.enabled:
-        kept = await run.attempt(kept, document_expansion, plan, kept)
     kept = await run.step(relevance_filter, plan, kept)
     if kept and rag.second_look:
         plan, kept = await run.attempt((plan, kept), second_look, plan, kept)
     if kept and rag.verification_enabled and rag.verification_by == "model":
         kept = await run.attempt(kept, model_verification, plan, kept)
+    if kept and rag.expansion.enabled:  # of the documents that were verified; what is added is not verified again
+        kept = await run.attempt(kept, document_expansion, plan, kept)
     if needs_documents(run, plan):
         opened = await run.attempt(NOTHING_OPENED, document_reading, plan, kept)
         kept = with_opened(kept, await run.step(passage_scoring, plan, opened.passages), opened)

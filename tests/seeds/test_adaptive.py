@@ -143,6 +143,46 @@ def test_a_model_of_the_request_brings_its_own_window(walk: Walk, model: str | N
     assert seen["room"] == int(window * 0.125) + tiny + int(window * 0.56)
 
 
+def test_fusion_searches_for_everything_that_the_model_was_asked_for(walk: Walk) -> None:
+    variations = ["ages of both projects", "which project began first", "start of the two projects"]
+    walk.stub.play(
+        answers=[
+            {"match": "Other words:", "say": "\n".join(variations)},
+            {"match": "More general question:", "say": "How old are the projects?"},
+            {"match": ".", "say": "Nobody knows."},
+        ]
+    )
+    question = "Is Helios older than Nordwind?"
+    plan = walk.ask("/api/v1/search", query=question)["plan"]
+    texts = list(dict.fromkeys(search["text"] for search in plan["searches"]))
+    assert plan["strategy"] == "fusion"
+    assert texts == [question, "How old are the projects?", *variations]
+
+
+@pytest.mark.parametrize("level", [None, "basic", "standard", "enhanced", "maximum"])
+def test_a_summary_searches_more_broadly_at_every_level(walk: Walk, level: str | None) -> None:
+    walk.says({"say": "Trains are booked in second class. [Source 1]", "match": "."})
+    body = {"message": "Summarise the travel document.", **({"intelligence_level": level} if level else {})}
+    assert walk.hear("/api/chat", **body, no_cache=True)["plan"]["top_k"] == 20  # twice rag.top_k
+
+
+def test_a_hypothetical_answer_is_in_the_plan_only_where_one_is_written(walk: Walk) -> None:
+    for question, written in (("What is leave?", True), (ASKED, False)):
+        told = asked(walk, "Five. [Source 1]", message=question, intelligence_level="enhanced", **CLOSE)
+        assert any("hypothetical answer" in line for line in told["metadata"]["plan"]) == written
+
+
+def test_top_k_of_sampling_is_a_setting_and_an_option(walk: Walk) -> None:
+    asked(walk, "Five. [Source 1]")
+    assert "top_k" not in walk.prompts()[-1]
+    walk.client.put("/api/v1/settings", json={"llm.top_k": 30})
+    asked(walk, "Five. [Source 1]")
+    assert walk.prompts()[-1]["top_k"] == 30
+    asked(walk, "Five. [Source 1]", sampling_top_k=5)
+    assert walk.prompts()[-1]["top_k"] == 5
+    walk.client.put("/api/v1/settings", json={"llm.top_k": None})
+
+
 def test_temperature_is_for_the_request_to_say(walk: Walk) -> None:
     asked(walk, "Five. [Source 1]", temperature_override=1.1)
     assert walk.prompts()[-1]["temperature"] == 1.1

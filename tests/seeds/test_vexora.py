@@ -110,13 +110,48 @@ def test_a_level_filter_of_the_request_wins(walk: Walk) -> None:
     assert plan["levels"] == [0, 1]
 
 
-def test_a_document_is_expanded_from_its_best_passages(walk: Walk) -> None:
-    walk.says("Five. [Source 1]")
-    told = walk.ask(
-        "/api/chat", message="What holds for leave, vacation days and sick leave?", topK=1, expansionThreshold=0.0
-    )
-    assert len({source["document_id"] for source in told["sources"]}) == 1
-    assert len(told["sources"]) > 1
+@pytest.mark.parametrize(
+    ("question", "strategy", "levels"),
+    [
+        (ASKED, "hybrid", [2]),
+        ("Compare sick leave with parental leave.", "fusion", [1, 2]),
+        ("How do I book a train?", "hybrid", [1, 2]),
+        ("Who is responsible for booking trains?", "hybrid", [2]),
+        ("How many kinds of leave are there in total?", "hybrid", [1, 2]),
+        ("When was parental leave introduced?", "hybrid", [2]),
+        ("Summarise the leave document.", "hierarchical", [0, 1]),
+    ],
+)
+def test_strategy_and_levels_are_those_the_router_recommends(
+    walk: Walk, question: str, strategy: str, levels: list[int]
+) -> None:
+    plan = walk.ask("/api/v1/search", query=question)["plan"]
+    assert (plan["strategy"], plan["levels"]) == (strategy, levels)
+    assert plan["levels"] == plan["hints"]["levels"]
+
+
+def test_the_router_can_be_asked_for_by_a_request(walk: Walk) -> None:
+    body = {"query": "Who books trains?", "settings": {"rag.strategy": "hybrid"}}
+    plans = [walk.ask("/api/v1/search", **body, **asked)["plan"] for asked in ({}, {"strategy": "auto"})]
+    assert [plan["strategy"] for plan in plans] == ["hybrid", "dense_only"]
+
+
+def test_a_document_over_the_threshold_is_read_whole_and_no_check_takes_it_out(walk: Walk) -> None:
+    sections = [f"## Rule {n}\n\nPebbles of colour {n} are counted on a shelf of granite.\n" for n in range(1, 8)]
+    walk.door.add("long", kiosk="# Kiosk\n\nThe kiosk opens at seven in the morning.\n\n" + "\n".join(sections))
+    walk.says("The kiosk opens at seven. [Source 1]")
+    body = {"message": "When does the kiosk open?", "rag": {"enabled": True, "searchLimit": 1}, "levelFilter": [2]}
+    [found, *added] = walk.ask("/api/chat", **body)["sources"]
+    assert found["similarity_score"] >= 0.3
+    assert {tuple(one["heading_path"]) for one in added} == {("Kiosk", f"Rule {n}") for n in range(1, 8)}
+    assert all(one["score"] is None and one["hybridScore"] is None for one in added)
+    assert max(one["relevance"] for one in added) < 0.08 * found["relevance"]  # verification would drop them
+    walk.says("The kiosk opens at seven. [Source 1]")
+    assert len(walk.ask("/api/chat", **body, maxChunksPerDocument=3)["sources"]) == 3
+    walk.says("The kiosk opens at seven. [Source 1]")
+    assert len(walk.ask("/api/chat", **body, expansionThreshold=0.99)["sources"]) == 1
+    walk.says("The kiosk opens at seven. [Source 1]")
+    assert len(walk.ask("/api/chat", **body, enableDocumentExpansion=False)["sources"]) == 1
 
 
 def test_a_question_that_gives_orders_is_refused_with_a_message(walk: Walk) -> None:

@@ -73,6 +73,13 @@ class Llm(Branch):
     top_p: Share | None = Field(
         default=None, description="Nucleus sampling. Empty: from the model table, otherwise the server's default."
     )
+    top_k: int | None = Field(
+        default=None,
+        ge=1,
+        le=1000,
+        description="Sample from this many likeliest tokens. Empty: Ollama and the model in the process use the model "
+        "table, others the server's default.",
+    )
     max_tokens: int = Field(default=1000, ge=1, le=100_000, description="Maximum length of an answer, in tokens.")
     window: int = Field(
         default=0,

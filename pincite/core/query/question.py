@@ -9,6 +9,10 @@ from pincite.core.query.pictures import Picture
 Strategy = Literal["hybrid", "dense_only", "lexical_only", "fusion", "two_stage", "hierarchical"]
 
 
+RequestedStrategy = Literal["auto", "hybrid", "dense_only", "lexical_only", "fusion", "two_stage", "hierarchical"]
+"""A strategy as a request names it; `auto` is the one that fits the kind of question."""
+
+
 EffortLevel = Literal["basic", "standard", "enhanced", "maximum"]
 """How much work is spent on an answer."""
 
@@ -77,7 +81,7 @@ class Question:
     filters: Filters = Filters()
     top_k: int | None = None
     min_score: float | None = None
-    strategy: Strategy | None = None
+    strategy: RequestedStrategy | None = None
     alpha: float | None = None
     sampling: Sampling = Sampling()
     conversation: tuple[Exchange, ...] = ()

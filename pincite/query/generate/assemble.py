@@ -104,6 +104,7 @@ def sampling_of(question: Question, budget: Budget, *, run: Run, thinking: Think
         thinking=thinking.extended_tokens,
         temperature=llm.temperature if requested.temperature is None else requested.temperature,
         top_p=llm.top_p if requested.top_p is None else requested.top_p,
+        top_k=llm.top_k if requested.top_k is None else requested.top_k,
     )
 
 
@@ -194,7 +195,7 @@ class _PromptBuilder:
             file=_one_line(chunk.document_name),
             page=f", {chunk.place or f'page {chunk.page}'}" if chunk.page else "",
             page_number=str(chunk.page or "-"),
-            score=f"{hit.score:.2f}",
+            score=f"{hit.score:.2f}" if hit.ranked else "-",
             text=f"{chunk.header}\n{chunk.text}" if chunk.header else chunk.text,
         )
 
