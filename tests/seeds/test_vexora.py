@@ -194,12 +194,32 @@ def test_a_follow_up_is_made_whole_with_what_was_said_before(walk: Walk) -> None
     assert rewriting["temperature"] == 0.7  # this family must not decode greedily
 
 
-def test_whoever_may_read_nothing_is_told_no_more_than_that_nothing_was_found(walk: Walk) -> None:
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        (ASKED, "There is no document that you may read."),
+        ("Wie viele Urlaubstage verfallen nicht?", "Es gibt kein Dokument, das du lesen darfst."),
+    ],
+)
+def test_whoever_may_read_nothing_is_told_so_and_nothing_else(walk: Walk, question: str, said: str) -> None:
     walk.says("Nobody should be asked.")
     with walk.door.stranger() as stranger:
-        told = stranger.post("/api/chat", json={"message": ASKED}).json()
+        told = stranger.post("/api/chat", json={"message": question}).json()
+        again = stranger.post("/api/chat", json={"message": "What does a zebra eat?"}).json()
+    assert told["message"].startswith(said)
     assert (told["sources"], told["hasRelevantSources"]) == ([], False)
+    assert "vacation" not in told["message"]  # which words are found elsewhere is not told
+    assert told["context_sufficiency"] | {"missing_aspects": []} == again["context_sufficiency"] | {
+        "missing_aspects": []
+    }
     assert "Leave" not in json.dumps(told["metadata"])
+    assert walk.prompts() == []
+
+
+def test_whoever_may_read_something_else_is_told_that_nothing_was_found(walk: Walk) -> None:
+    walk.says("Nobody should be asked.")
+    told = walk.ask("/api/chat", message="What does a zebra eat?")
+    assert told["message"].startswith("I don't have specific information about this in the documents.")
     assert walk.prompts() == []
 
 
