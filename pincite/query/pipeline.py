@@ -29,6 +29,7 @@ from pincite.query.evidence.expand_documents import document_expansion
 from pincite.query.evidence.llm_verify import model_verification
 from pincite.query.evidence.read_documents import NOTHING_OPENED, document_reading, needs_documents, with_opened
 from pincite.query.evidence.relevance_filter import relevance_filter
+from pincite.query.evidence.sides import missing_sides, named_in, said_in, sides_of, with_sides
 from pincite.query.evidence.whole_tables import needs_table, table_query, table_reading
 from pincite.query.generate.assemble import prompt_assembly
 from pincite.query.generate.general_chat import general_prompt
@@ -150,6 +151,8 @@ async def select(run: Run, plan: Plan, hits: Sequence[Hit]) -> tuple[Plan, Evide
         plan, kept = await run.attempt((plan, kept), second_look, plan, kept)
     if kept and rag.verification_enabled and rag.verification_by == "model":
         kept = await run.attempt(kept, model_verification, plan, kept)
+    if kept and missing_sides(sides_of(plan), kept):
+        kept = await run.attempt(kept, side_search, plan, kept, hits)
     if kept and rag.expansion.enabled:  # of the documents that were verified; what is added is not verified again
         kept = await run.attempt(kept, document_expansion, plan, kept)
     if needs_documents(run, plan):
@@ -159,6 +162,17 @@ async def select(run: Run, plan: Plan, hits: Sequence[Hit]) -> tuple[Plan, Evide
     if run.kit.llm is run.kit.extractive and needs_table(plan.text):
         evidence = await run.attempt(evidence, complete_tables, plan, evidence, hits)
     return plan, evidence
+
+
+async def side_search(run: Run, plan: Plan, kept: Sequence[Hit], hits: Sequence[Hit]) -> list[Hit]:
+    """The hits, and passages about each side of a comparison that is named in none: found before, or searched for."""
+    missing, found = missing_sides(sides_of(plan), kept), list[list[Hit]]()
+    for side in missing:
+        more = named_in(side, hits) or drop_nested(await find(run, plan_for(plan, side)))
+        found.append(named_in(side, more) or said_in(side, [*kept, *hits]) or said_in(side, more))
+    both = with_sides(kept, found)
+    run.observe(missing=len(missing), added=len(both) - len(kept))
+    return both
 
 
 async def complete_tables(run: Run, plan: Plan, evidence: Evidence, hits: Sequence[Hit]) -> Evidence:
