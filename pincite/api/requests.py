@@ -6,7 +6,7 @@ from typing import Annotated, Self, TypeVar
 
 from pydantic import Field, model_validator
 
-from pincite.core.accounts.access import ShareRequest
+from pincite.core.accounts.access import ReaderRole, ShareRequest
 from pincite.core.query.pictures import MAX_PICTURES as MOST_IMAGES
 from pincite.core.query.pictures import read_pictures
 from pincite.core.query.question import EffortLevel, Filters, Mode, Question, RequestedStrategy, Sampling
@@ -208,12 +208,14 @@ Names = Annotated[list[Annotated[Name, Field(min_length=1, max_length=100)]], Fi
 
 
 class AccessBody(Body):
-    """Readers besides the owner: users and groups by id or name, or every user."""
+    """Readers besides the owner: users and groups by id or name, the users of a role, or every user."""
 
     users: Names = Field(default=[])
     groups: Names = Field(default=[])
+    roles: list[ReaderRole] = Field(default=[], max_length=10)
     everyone: bool = False
 
     def to_share_request(self) -> ShareRequest:
         """The request for the engine."""
-        return ShareRequest(tuple(dict.fromkeys(self.users)), tuple(dict.fromkeys(self.groups)), self.everyone)
+        users, groups = (tuple(dict.fromkeys(names)) for names in (self.users, self.groups))
+        return ShareRequest(users, groups, self.everyone, tuple(dict.fromkeys(self.roles)))

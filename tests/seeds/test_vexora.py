@@ -223,6 +223,19 @@ def test_whoever_may_read_something_else_is_told_that_nothing_was_found(walk: Wa
     assert walk.prompts() == []
 
 
+def test_a_role_opens_documents_to_its_users(walk: Walk) -> None:
+    document = walk.door.add("roles", quarry="# Quarry\n\nThe quarry closes at six in the evening.\n")["quarry"]["id"]
+    body = {"message": "When does the quarry close?"}
+    with walk.door.stranger() as stranger:  # an administrator
+        for roles, found in ((["reader", "editor"], False), (["administrator"], True), ([], False)):
+            walk.says({"say": "It closes at six. [Source 1]", "match": "."})
+            shared = walk.client.patch(f"/api/v1/documents/{document}", json={"access": {"roles": roles}}).json()
+            assert shared["access"]["roles"] == sorted(roles)
+            assert bool(stranger.post("/api/chat", json=body).json()["sources"]) == found
+    refused = walk.client.patch(f"/api/v1/documents/{document}", json={"access": {"roles": ["boss"]}})
+    assert refused.status_code == 422
+
+
 @pytest.mark.parametrize("stream", [False, True])
 def test_every_step_is_in_the_trace_streaming_or_not(walk: Walk, stream: bool) -> None:
     walk.says("Up to five vacation days carry over into the next year. [Source 1]")

@@ -705,6 +705,7 @@ export default {
   "rights.lead": "Der Eigentümer kann immer lesen. Wer keine Rechte hat, kann weder lesen noch finden.",
   "rights.users": "Benutzer",
   "rights.groups": "Gruppen",
+  "rights.roles": "Alle mit der Rolle",
   "rights.placeholder": "Name",
   "rights.add": "Hinzufügen",
   "rights.drop": "{name} entfernen",

@@ -705,6 +705,7 @@ export default {
   "rights.lead": "The owner can always read it. Others can neither read nor find it without permission.",
   "rights.users": "Users",
   "rights.groups": "Groups",
+  "rights.roles": "Everyone with the role",
   "rights.placeholder": "Name",
   "rights.add": "Add",
   "rights.drop": "Remove {name}",
