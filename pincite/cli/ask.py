@@ -64,6 +64,21 @@ ModeOption = Annotated[
         "or vision (with --image).",
     ),
 ]
+ChatModeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--mode",
+        metavar="M",
+        help="chat (from the documents), general (without them) or agent (several searches, step by step).",
+    ),
+]
+DocumentsOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--documents/--no-documents",
+        help="Search the documents, or do not, whatever rag.mode says.",
+    ),
+]
 ImageOption = Annotated[
     list[Path] | None,
     typer.Option("--image", metavar="FILE", help="An image of the question: PNG, JPEG, WebP or GIF; repeatable."),
@@ -95,13 +110,7 @@ async def ask(
     level: LevelOption = None,
     profile: ProfileOption = None,
     as_of: AsOfOption = None,
-    documents: Annotated[
-        bool | None,
-        typer.Option(
-            "--documents/--no-documents",
-            help="Search the documents, or do not, whatever rag.mode says.",
-        ),
-    ] = None,
+    documents: DocumentsOption = None,
     mode: ModeOption = None,
     image: ImageOption = None,
     no_cache: NoCacheOption = False,

@@ -16,7 +16,7 @@ from pincite.core.query.hits import Evidence, Hit
 from pincite.core.query.plan import Plan
 from pincite.core.query.prompt import Draft, Prompt
 from pincite.core.query.question import Question, Strategy
-from pincite.core.run import Planned, Run, SourcesFound, Started
+from pincite.core.run import PassagesFound, Planned, Run, SourcesFound, Started
 from pincite.query.agent.loop import agent, steps_as_plan
 from pincite.query.agent.rule_based import agent_by_rules
 from pincite.query.agent.scratchpad import Scratchpad
@@ -81,6 +81,8 @@ async def answer(run: Run, question: Question) -> Answer:
             plan = await expand(run, plan)  # step_back, hyde, query_variations
             plan, pictures = await run.step(picture_reading, plan) if question.mode == "vision" else (plan, NO_PICTURES)
             hits = await find(run, plan) if plan.retrieves else []  # retrieval … ranking
+            if hits:
+                run.emit(PassagesFound(tuple(hits)))
             plan, evidence = await select(run, plan, hits)  # relevance_filter … evidence_selection
             if not plan.retrieves or (pictures.pictures and not evidence.hits):
                 final = await answer_without_documents(run, plan, pictures)

@@ -1,6 +1,7 @@
 """The adaptive design, against its profile."""
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -77,6 +78,11 @@ def test_what_a_model_writes_around_its_answer_is_put_in_its_place(walk: Walk) -
     )
     assert told["content"] == "Up to five vacation days carry over into the next year. [Source 1]"
     assert told["suggested_questions"][:2] == ["What about sick days?", "Who decides?"]
+
+
+def test_the_prompt_asks_for_suggested_questions(walk: Walk) -> None:
+    asked(walk, "Up to five vacation days carry over into the next year. [Source 1]")
+    assert "SUGGESTED_QUESTIONS:" in walk.prompts()[-1]["messages"][0]["content"]
 
 
 @pytest.mark.parametrize(
@@ -170,6 +176,24 @@ def test_a_hypothetical_answer_is_in_the_plan_only_where_one_is_written(walk: Wa
     for question, written in (("What is leave?", True), (ASKED, False)):
         told = asked(walk, "Five. [Source 1]", message=question, intelligence_level="enhanced", **CLOSE)
         assert any("hypothetical answer" in line for line in told["metadata"]["plan"]) == written
+
+
+def test_a_refusal_by_the_threshold_names_it(walk: Walk) -> None:
+    told = asked(walk, "Nobody should be asked.", message="Who books flights?")
+    [warning] = told["warnings"]
+    assert re.fullmatch(
+        r"\d passages were found, but none is relevant enough for an answer: the best has a similarity of 0\.[123]\d, "
+        r"below 0\.4 \(rag\.similarity_threshold\)",
+        warning,
+    )
+
+
+def test_a_question_under_a_profile_that_is_not_fully_configured_is_cached(walk: Walk) -> None:
+    walk.says({"say": "Up to five vacation days carry over into the next year. [Source 1]", "match": "."})
+    told = [walk.ask("/api/v1/query", query=ASKED, profile="local") for _ in range(2)]
+    assert [one["metadata"]["cached"] for one in told] == [False, True]
+    assert {note["stage"] for note in told[1]["degraded"]} == {"profile"}
+    assert told[1]["degraded"] == told[0]["degraded"] != []
 
 
 def test_top_k_of_sampling_is_a_setting_and_an_option(walk: Walk) -> None:

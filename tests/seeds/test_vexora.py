@@ -15,6 +15,7 @@ FILES = {
     "travel": "# Travel\n\nTrains are booked in second class.\n",
 }
 ASKED = "How many vacation days carry over?"
+MODEL = {"model": "llama-3.1-8b-instant"}
 MESSAGE = "Tell me, how many vacation days carry over?"
 RAG = {
     "enabled": True,
@@ -70,6 +71,35 @@ def test_a_follow_up_is_answered_as_its_query_says(walk: Walk) -> None:
     )
     assert told["metadata"]["rewritten_query"] == "When is a note due for sick leave?"
     assert len(walk.prompts()) == 1  # nothing was left to rewrite
+
+
+def test_the_search_results_are_those_of_the_search(walk: Walk) -> None:
+    walk.says("Up to five vacation days carry over into the next year. [Source 1]")
+    told = walk.ask("/api/chat", message=ASKED, rag={"enabled": True, "searchLimit": 2}, levelFilter=[2])
+    searched = walk.ask("/api/v1/search", query=ASKED, top_k=2, levels=[2])["results"]
+    assert told["searchResults"]["total"] == 2
+    assert [
+        (one["id"], one["content"], one["score"], one["hybridScore"]) for one in told["searchResults"]["results"]
+    ] == [(one["id"], one["text"], one["score"], one["hybrid_score"]) for one in searched]
+    assert len(told["sources"]) > 2  # with the passages that document expansion added
+
+
+def test_search_results_are_in_a_stream_as_well(walk: Walk) -> None:
+    walk.says("Up to five vacation days carry over into the next year. [Source 1]")
+    answer = walk.hear("/api/chat", message=ASKED, rag={"enabled": True, "searchLimit": 2})["answer"]
+    assert answer["searchResults"]["total"] == len(answer["searchResults"]["results"]) == 2
+
+
+def test_a_model_that_the_profile_is_made_for_is_not_missed_where_the_request_names_it(walk: Walk) -> None:
+    walk.says({"say": "Five. [Source 1]", "match": "."})
+    told = [walk.ask("/api/chat", message=ASKED, profile="five-stage", **more) for more in ({}, MODEL)]
+    missed = [[note["reason"] for note in one["degraded"] if "language model" in note["reason"]] for one in told]
+    assert missed == [
+        ["the profile five-stage is made for the language model llama-3.1-8b-instant, which is not configured; "
+         "qwen3:8b is used"],
+        [],
+    ]  # fmt: skip
+    assert walk.prompts()[-1]["model"] == MODEL["model"]
 
 
 def test_an_agent_searches_for_as_many_queries_as_its_tool_takes(walk: Walk) -> None:

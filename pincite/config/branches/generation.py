@@ -208,7 +208,7 @@ class Answers(Branch):
         default="checked",
         description="Suggested follow-up questions: none; the model's suggestions, unchecked (`model`); or only those "
         "for which a search finds passages (`checked`). If there are none, `checked` makes questions from the "
-        "headings of the passages found.",
+        "headings and sentences of other passages found.",
     )
 
 

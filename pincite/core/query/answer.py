@@ -145,6 +145,10 @@ class Related:
     category: str | None
 
 
+PROFILE_STAGE = "profile"
+"""Name in `degraded` for what a profile is made for and this library does not have."""
+
+
 @dataclass(frozen=True, slots=True)
 class Degraded:
     """A stage that was skipped or replaced, and the reason."""

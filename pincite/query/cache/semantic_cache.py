@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from pincite import __version__
 from pincite.config.branches.retrieval import Cache
 from pincite.core.protocols import CacheEntry, SimilarQuestion
-from pincite.core.query.answer import Answer, Degraded
+from pincite.core.query.answer import PROFILE_STAGE, Answer, Degraded
 from pincite.core.query.plan import Plan
 from pincite.core.query.prompt import NO_ANSWER
 from pincite.core.run import Run
@@ -174,8 +174,9 @@ def _is_cacheable(run: Run, plan: Plan, answer: Answer) -> bool:
 
 
 def _is_temporary(notes: Sequence[Degraded], run: Run) -> bool:
-    """Whether a degradation is temporary; features that a level never has here are not."""
-    return not set(notes) <= set(missing_features(run.settings.answers.level))
+    """Whether a degradation is temporary; what a level or a profile lacks here is not: settings decide about it."""
+    lasting = set(missing_features(run.settings.answers.level))
+    return any(note not in lasting and note.stage != PROFILE_STAGE for note in notes)
 
 
 def _cache_key(run: Run, plan: Plan) -> bytes:

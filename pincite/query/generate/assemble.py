@@ -144,7 +144,8 @@ class _PromptBuilder:
         name, form, prompts = settings.context.template, settings.citations.form, Prompts.of(run)
         boundary = f"=== {secrets.token_hex(8)} ==="
         kind = f"answer/{plan.analysis.hints.template}"
-        answer = " ".join(prompts.get(name).text for name in (*advice, kind))
+        suggest = ("suggest",) if settings.answers.suggestions != "off" else ()
+        answer = " ".join(prompts.get(name).text for name in (*advice, kind, *suggest))
         values = {
             "boundary": boundary,
             "citation": CITATION_FORMS.get((name, form), CITATION_BY_POSITION),
