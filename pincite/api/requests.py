@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated, Self, TypeVar
+from typing import Annotated, Literal, Self, TypeVar
 
 from pydantic import Field, model_validator
 
@@ -97,10 +97,11 @@ class ManyBody(ExplainedSearchOptions):
 class RagOptions(Body):
     """Search options in the nested object `rag`; `query` is the text to search for instead of the message.
 
-    `enabled` switches retrieval on or off, whatever the setting `rag.mode` says.
+    `mode` takes the place of the setting `rag.mode`. `enabled` switches retrieval on or off, whatever the mode is.
     """
 
     enabled: bool | None = None
+    mode: Literal["always", "automatic", "manual"] | None = None
     query: Words | None = None
     search_limit: int | None = Field(default=None, ge=1, le=1000)
     search_threshold: Share | None = None
@@ -172,6 +173,7 @@ class AnswerOptions(SearchOptions):
             "answers.chain_of_thought": chain_of_thought,
             "answers.ensemble_voting": self.ensemble_voting,
             "answers.extended_thinking": self.extended_thinking,
+            "rag.mode": self.rag.mode,
             "rag.second_look": self.second_look,
             "rag.verification_enabled": self.enable_verification,
             "rag.expansion.enabled": self.enable_document_expansion,

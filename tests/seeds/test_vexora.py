@@ -203,6 +203,25 @@ def test_without_documents_in_it_the_model_answers_alone(walk: Walk) -> None:
     assert "vacation days carry over into" not in json.dumps(walk.prompts()[-1]["messages"])
 
 
+@pytest.mark.parametrize(
+    ("rag", "message", "searched"),
+    [
+        ({"mode": "always"}, "Thank you!", True),
+        ({"mode": "automatic"}, "Thank you!", False),
+        ({"mode": "automatic"}, ASKED, True),
+        ({"mode": "manual"}, ASKED, False),
+        ({"mode": "manual", "enabled": True}, ASKED, True),
+        ({"mode": "manual", "enabled": False}, ASKED, False),
+    ],
+)
+def test_a_request_names_one_of_the_three_modes(
+    walk: Walk, rag: dict[str, object], message: str, searched: bool
+) -> None:
+    walk.says({"say": "Up to five vacation days carry over into the next year. [Source 1]", "match": "."})
+    told = walk.ask("/api/chat", message=message, rag=rag)
+    assert ("retrieval" in walk.spans(told["metadata"]["trace_id"])) == searched
+
+
 def test_small_talk_does_not_look_into_the_documents(walk: Walk) -> None:
     walk.says("Hello there.")
     assert walk.ask("/api/chat", message="Thank you!")["sources"] == []
