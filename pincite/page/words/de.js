@@ -146,7 +146,7 @@ export default {
   "scope.rag.always.short": "immer durchsucht",
   "scope.rag.automatic.short": "ohne Small Talk",
   "scope.rag.manual.short": "per Schalter",
-  "scope.look": "Dokumente durchsuchen",
+  "scope.look": "Dokumente",
   "history.title": "Gespräche",
   "history.search": "Gespräche durchsuchen",
   "history.empty": "Hier erscheinen Ihre Gespräche.",

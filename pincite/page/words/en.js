@@ -146,7 +146,7 @@ export default {
   "scope.rag.always.short": "always searched",
   "scope.rag.automatic.short": "no small talk",
   "scope.rag.manual.short": "by switch",
-  "scope.look": "Search documents",
+  "scope.look": "Documents",
   "history.title": "Conversations",
   "history.search": "Search conversations",
   "history.empty": "Your conversations appear here.",
