@@ -71,7 +71,7 @@ def _format_note(trace: Trace, room: int) -> Text:
         return Text(one_line(f"✗ {trace.error}"), style="red")
     if trace.degraded:
         without = ", ".join(dict.fromkeys(note.stage for note in trace.degraded if note.stage != PROFILE_STAGE))
-        note = f"! without {without}" if without else "! a model of the profile is not configured"
+        note = f"! without {without}" if without else "! profile incomplete"
         return Text(shorten(note, room), style="yellow")
     return Text(shorten(one_line(trace.content.question if trace.content else ""), room), style="dim")
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Literal
 
 import pytest
 
@@ -72,3 +73,16 @@ def test_passages_the_model_has_no_room_for_stay_unjudged(make_run: Callable[...
     judge, long = Judge("1: no", window=1000), hit("dogs bark " * 1000, key=2)
     assert kept(make_run(llm=judge), [HITS[0], long]) == [2]
     assert "dogs bark" not in judge.asked[0].messages[0].content
+
+
+@pytest.mark.parametrize(
+    ("judged", "count", "words"),
+    [
+        ("passage", 2, "the model's verdicts on 2 passages could not be read; only rules verified them"),
+        ("claim", 1, "the model's verdicts on 1 claim could not be read; only rules judged it"),
+    ],
+)
+def test_what_was_judged_is_named(judged: Literal["passage", "claim"], count: int, words: str) -> None:
+    with pytest.raises(ProviderError) as raised:
+        read_verdicts("I cannot say.", count, judged)
+    assert str(raised.value) == words
