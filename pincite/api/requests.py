@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated, Self, TypeVar
+from typing import Annotated, Literal, Self, TypeVar
 
 from pydantic import Field, model_validator
 
-from pincite.core.accounts.access import ShareRequest
+from pincite.core.accounts.access import ReaderRole, ShareRequest
 from pincite.core.query.pictures import MAX_PICTURES as MOST_IMAGES
 from pincite.core.query.pictures import read_pictures
-from pincite.core.query.question import EffortLevel, Filters, Mode, Question, Sampling, Strategy
+from pincite.core.query.question import EffortLevel, Filters, Mode, Question, RequestedStrategy, Sampling
 from pincite.errors import Invalid
 from pincite.ingest.accept.accept import clean_folder
 from pincite.serialize.fields import Body, DocumentIds, Image, Levels, Moment, Name, Share, Tag, Text, Words
@@ -31,7 +31,7 @@ class SearchOptions(Body):
     """Options of a search: filters, strategy and number of results."""
 
     top_k: int | None = Field(default=None, ge=1, le=1000)
-    strategy: Strategy | None = None
+    strategy: RequestedStrategy | None = None
     folder: Text | None = None
     document_ids: DocumentIds | None = None
     min_score: Share | None = None
@@ -95,12 +95,13 @@ class ManyBody(ExplainedSearchOptions):
 
 
 class RagOptions(Body):
-    """Search options in the nested object `rag`; `query` is an additional text to search for.
+    """Search options in the nested object `rag`; `query` is the text to search for instead of the message.
 
-    `enabled` switches retrieval on or off, whatever the setting `rag.mode` says.
+    `mode` takes the place of the setting `rag.mode`. `enabled` switches retrieval on or off, whatever the mode is.
     """
 
     enabled: bool | None = None
+    mode: Literal["always", "automatic", "manual"] | None = None
     query: Words | None = None
     search_limit: int | None = Field(default=None, ge=1, le=1000)
     search_threshold: Share | None = None
@@ -146,10 +147,9 @@ class AnswerOptions(SearchOptions):
     def to_question(self, text: str) -> Question:
         """The engine's question with this text and these options."""
         folder = single_value(folder=self.folder, folder_id=self.folder_id, collection_filter=self.collection_filter)
-        also = (self.rag.query,) if self.rag.query and self.rag.query != text else ()
         return Question(
             text,
-            also=also,
+            query=self.rag.query if self.rag.query != text else None,
             filters=replace(self.filters(), folder=clean_folder(folder or "") or None),
             top_k=single_value(top_k=self.top_k, **{"rag.search_limit": self.rag.search_limit}),
             min_score=single_value(min_score=self.min_score, **{"rag.search_threshold": self.rag.search_threshold}),
@@ -173,6 +173,7 @@ class AnswerOptions(SearchOptions):
             "answers.chain_of_thought": chain_of_thought,
             "answers.ensemble_voting": self.ensemble_voting,
             "answers.extended_thinking": self.extended_thinking,
+            "rag.mode": self.rag.mode,
             "rag.second_look": self.second_look,
             "rag.verification_enabled": self.enable_verification,
             "rag.expansion.enabled": self.enable_document_expansion,
@@ -209,12 +210,14 @@ Names = Annotated[list[Annotated[Name, Field(min_length=1, max_length=100)]], Fi
 
 
 class AccessBody(Body):
-    """Readers besides the owner: users and groups by id or name, or every user."""
+    """Readers besides the owner: users and groups by id or name, the users of a role, or every user."""
 
     users: Names = Field(default=[])
     groups: Names = Field(default=[])
+    roles: list[ReaderRole] = Field(default=[], max_length=10)
     everyone: bool = False
 
     def to_share_request(self) -> ShareRequest:
         """The request for the engine."""
-        return ShareRequest(tuple(dict.fromkeys(self.users)), tuple(dict.fromkeys(self.groups)), self.everyone)
+        users, groups = (tuple(dict.fromkeys(names)) for names in (self.users, self.groups))
+        return ShareRequest(users, groups, self.everyone, tuple(dict.fromkeys(self.roles)))

@@ -30,7 +30,8 @@ StrategyOption = Annotated[
     typer.Option(
         "--strategy",
         metavar="S",
-        help="hybrid, dense_only (embeddings), lexical_only (BM25), fusion, two_stage or hierarchical; "
+        help="auto (by the kind of question), hybrid, dense_only (embeddings), lexical_only (BM25), fusion, two_stage "
+        "or hierarchical; "
         "see docs/strategies.md.",
     ),
 ]
@@ -61,6 +62,21 @@ ModeOption = Annotated[
         metavar="M",
         help="chat (from the documents), general (without them), agent (several searches, step by step) "
         "or vision (with --image).",
+    ),
+]
+ChatModeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--mode",
+        metavar="M",
+        help="chat (from the documents), general (without them) or agent (several searches, step by step).",
+    ),
+]
+DocumentsOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--documents/--no-documents",
+        help="Search the documents, or do not, whatever rag.mode says.",
     ),
 ]
 ImageOption = Annotated[
@@ -94,13 +110,7 @@ async def ask(
     level: LevelOption = None,
     profile: ProfileOption = None,
     as_of: AsOfOption = None,
-    documents: Annotated[
-        bool | None,
-        typer.Option(
-            "--documents/--no-documents",
-            help="Search the documents, or do not, whatever rag.mode says.",
-        ),
-    ] = None,
+    documents: DocumentsOption = None,
     mode: ModeOption = None,
     image: ImageOption = None,
     no_cache: NoCacheOption = False,
@@ -183,9 +193,9 @@ async def search(
 
 
 def _make_question(text: str, filters: "Filters", top_k: int | None, strategy: str | None) -> "Question":
-    from pincite.core.query.question import Question, Strategy
+    from pincite.core.query.question import Question, RequestedStrategy
 
-    return Question(text, filters=filters, top_k=top_k, strategy=check_choice(Strategy, strategy, "strategy"))
+    return Question(text, filters=filters, top_k=top_k, strategy=check_choice(RequestedStrategy, strategy, "strategy"))
 
 
 def parse_mode(mode: str | None, images: list[Path] | None = None) -> "Mode":

@@ -12,8 +12,9 @@ import typer
 
 from pincite.cli.ask import (
     AsOfOption,
+    ChatModeOption,
+    DocumentsOption,
     LevelOption,
-    ModeOption,
     NoCacheOption,
     ProfileOption,
     parse_filters,
@@ -62,7 +63,8 @@ async def chat(
     level: LevelOption = None,
     profile: ProfileOption = None,
     as_of: AsOfOption = None,
-    mode: ModeOption = None,
+    mode: ChatModeOption = None,
+    documents: DocumentsOption = None,
     no_cache: NoCacheOption = False,
 ) -> None:
     """Ask questions about your documents in a conversation; each answer shows its sources.
@@ -83,6 +85,7 @@ async def chat(
         fresh=no_cache,
         intelligence_level=check_choice(EffortLevel, level, "level"),
         mode=parse_mode(mode),
+        retrieve=documents,
     )
     with silence_degradation_log():
         async with context.open() as pincite:

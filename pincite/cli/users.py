@@ -225,6 +225,10 @@ async def share(
     what: Annotated[str, typer.Argument(metavar="ID", help="A document's id, or with --folder a folder's path.")],
     user: Annotated[list[str] | None, typer.Option("--user", metavar="U", help="A user who may read it.")] = None,
     group: Annotated[list[str] | None, typer.Option("--group", metavar="G", help="A group that may read it.")] = None,
+    role: Annotated[
+        list[str] | None,
+        typer.Option("--role", metavar="R", help="A role whose users may read it: reader, editor or administrator."),
+    ] = None,
     everyone: Annotated[bool, typer.Option("--everyone", help="Every user may read it.")] = False,
     folder: Annotated[
         bool, typer.Option("--folder", help="ID is a folder; share it with its contents and subfolders.")
@@ -232,14 +236,15 @@ async def share(
     inherit: Annotated[bool, typer.Option("--inherit", help="Inherit the access of the folder above.")] = False,
 ) -> None:
     """Set who may read a document or a folder besides you; this replaces earlier shares."""
-    from pincite.core.accounts.access import ShareRequest
+    from pincite.core.accounts.access import ReaderRole, ShareRequest
     from pincite.errors import Invalid
     from pincite.ingest.accept.accept import clean_folder
     from pincite.serialize.documents import document_json, folder_json
 
-    if inherit and (user or group or everyone):
-        raise Invalid("--inherit cannot be combined with --user, --group or --everyone")
-    request = None if inherit else ShareRequest(tuple(user or ()), tuple(group or ()), everyone)
+    if inherit and (user or group or role or everyone):
+        raise Invalid("--inherit cannot be combined with --user, --group, --role or --everyone")
+    roles = tuple(found for one in role or () if (found := check_choice(ReaderRole, one, "role")))
+    request = None if inherit else ShareRequest(tuple(user or ()), tuple(group or ()), everyone, roles)
     if folder and not clean_folder(what):
         raise Invalid("name a folder, such as hr/rules; the top of the library is not a folder")
     async with context.open() as pincite:
@@ -259,7 +264,11 @@ def _format_readers(access: dict[str, Any] | None) -> str:
         return "inherits the access of the folder above"
     if access["everyone"]:
         return "everyone may read it"
-    named = [*access["users"], *(f"group {name}" for name in access["groups"])]
+    named = [
+        *access["users"],
+        *(f"group {name}" for name in access["groups"]),
+        *(f"every {name}" for name in access["roles"]),
+    ]
     return f"{', '.join(map(str, named))} may read it" if named else "nobody else may read it"
 
 

@@ -56,8 +56,10 @@ def find_profile(name: str) -> Profile:
     return profiles()[name]
 
 
-def for_request(profile: Profile, settings: Settings) -> ApplicableProfile:
-    """Return what a profile changes for one request: only settings that act on a query."""
+def for_request(profile: Profile, settings: Settings, model: str | None = None) -> ApplicableProfile:
+    """Return what a profile changes for one request: only settings that act on a query; `model` is asked for by it."""
+    if model is not None:
+        settings = settings.model_copy(update={"llm": settings.llm.model_copy(update={"model": model})})
     fitted = for_library(profile, settings)
     values = {key: value for key, value in fitted.values.items() if catalogue()[key].acts == "query"}
     return ApplicableProfile(values, fitted.missing)

@@ -109,6 +109,13 @@ class Discoverable(Protocol):
     async def list_models(self) -> list[ServerModel]: ...
 
 
+@runtime_checkable
+class ServesModels(Protocol):
+    """A server of several models; `window_of` is the context window of one of them, by its name."""
+
+    def window_of(self, model: str) -> int: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Match:
     """A chunk's key, its raw score in one search engine, and the maximum of that score (`most`)."""
@@ -185,6 +192,7 @@ class Index(Protocol):
         self, documents: Sequence[str], vector: Vector, *, scope: Scope, filters: Filters, limit: int
     ) -> list[Match]: ...
     async def parents(self, keys: Sequence[int], level: int, *, scope: Scope) -> dict[int, RetrievedChunk]: ...
+    async def has_documents(self, scope: Scope) -> bool: ...
     async def pages(self, extracts: Sequence[TextSpan], *, scope: Scope) -> list[list[PageText]]: ...
 
 

@@ -24,6 +24,7 @@ from pincite.core.protocols import (
     Vocabulary,
 )
 from pincite.core.query.answer import Answer, Degraded, Source
+from pincite.core.query.hits import Hit
 from pincite.core.query.plan import Plan
 from pincite.core.query.prompt import Prompt, Usage
 from pincite.core.query.question import Question
@@ -79,6 +80,13 @@ class SourcesFound:
 
 
 @dataclass(frozen=True, slots=True)
+class PassagesFound:
+    """The result of the search, before any of it is dropped or added."""
+
+    hits: tuple[Hit, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Token:
     """A streamed part of the draft."""
 
@@ -99,7 +107,7 @@ class Answered:
     answer: Answer
 
 
-Event = Started | Planned | Stepped | SourcesFound | Token | Answered
+Event = Started | Planned | Stepped | PassagesFound | SourcesFound | Token | Answered
 
 
 @asynccontextmanager

@@ -39,6 +39,7 @@ class Span:
 class Content:
     """The texts of a request; stored only if `traces.content` allows it.
 
+    `query` is the text that the caller wanted searched for instead of the question.
     `prompt` holds the messages sent to the model, as `{role, content}`: the instructions, and the passages with the
     question.
     """
@@ -51,6 +52,7 @@ class Content:
     stop: tuple[str, ...] = ()
     thoughts: tuple[str, ...] = ()
     prompt: tuple[Mapping[str, str], ...] = ()
+    query: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -271,9 +271,9 @@ class LiveSettings:
         }
         return {key: pair for key, pair in pairs.items() if pair[0] != pair[1]}, fitted.missing
 
-    def for_profile(self, name: str) -> tuple[Settings, tuple[str, ...]]:
-        """Return the settings of a request with a profile, and the unmet needs of the profile."""
-        fitted = for_request(find_profile(name), self.settings)
+    def for_profile(self, name: str, model: str | None = None) -> tuple[Settings, tuple[str, ...]]:
+        """Return the settings of a request with a profile, and its unmet needs; `model` is the one it asks for."""
+        fitted = for_request(find_profile(name), self.settings, model)
         settings = self._layers.settings(self.changes, profile=fitted.values, revision=self.settings.revision)
         return settings, fitted.missing
 

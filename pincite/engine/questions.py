@@ -14,7 +14,7 @@ from pincite.config.profiles import find_profile, for_request
 from pincite.config.settings import Settings
 from pincite.core.accounts.access import LOCAL, Caller
 from pincite.core.operations import StoredFlow
-from pincite.core.query.answer import Answer, Degraded, FusionSettings, SearchResult
+from pincite.core.query.answer import PROFILE_STAGE, Answer, Degraded, FusionSettings, SearchResult
 from pincite.core.query.question import Question
 from pincite.core.request_context import deadline, request_id
 from pincite.core.run import Event, Kit, Run, prefetched
@@ -263,9 +263,11 @@ class Questions:
         """
         question, profile = recorder.question, recorder.question.profile
         settings, unmet = (
-            (self._services.settings, ()) if profile is None else self._services.live_settings.for_profile(profile)
+            (self._services.settings, ())
+            if profile is None
+            else self._services.live_settings.for_profile(profile, question.sampling.model)
         )
-        missing = [Degraded("profile", note) for note in unmet]
+        missing = [Degraded(PROFILE_STAGE, note) for note in unmet]
         if recorder.answers:
             settings, without = _with_level(question, settings)
             return settings, (*missing, *without)

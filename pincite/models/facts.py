@@ -37,6 +37,7 @@ class ModelFacts:
     window: int | None = None
     temperature: float = DEFAULT_TEMPERATURE
     top_p: float | None = None
+    top_k: int | None = None
     tier: Tier = "unknown"
     quote_first: bool = False
     no_thinking: str = ""
@@ -92,7 +93,7 @@ class ServerModelInfo:
         self._set_window = window
         self._offers = offers
         self._max_window = max_window
-        self._server_window: int | None = None
+        self._server_windows: dict[str, int] = {}
         self._answered = False
         self._again_at = 0.0
         self._asking = asyncio.Lock()
@@ -100,8 +101,14 @@ class ServerModelInfo:
     @property
     def window(self) -> int:
         """Context window in tokens: from the setting, then the table, then the server, otherwise 8,192."""
-        window = facts_of(self.model).window or self._server_window or DEFAULT_WINDOW
-        return self._set_window or (min(window, self._max_window) if self._max_window else window)
+        return self.window_of(self.model)
+
+    def window_of(self, model: str) -> int:
+        """The context window of any model of the server; the setting is that of the configured model only."""
+        if self._set_window and model == self.model:
+            return self._set_window
+        window = facts_of(model).window or self._server_windows.get(model) or DEFAULT_WINDOW
+        return min(window, max(self._max_window, self._set_window)) if self._max_window else window
 
     async def discover(self) -> None:
         """Ask the server once for what is not known yet; after a failure, it is not asked again for a while.
@@ -139,5 +146,4 @@ class ServerModelInfo:
             self.model = offers[0].name
             if len(offers) > 1:
                 log.info("the server offers %d models; using the first, %s", len(offers), self.model)
-        windows = (one.window for one in offers if one.name == self.model and one.window)
-        self._server_window = next(windows, self._server_window)
+        self._server_windows.update((one.name, one.window) for one in offers if one.window)

@@ -15,7 +15,7 @@ from pincite.models.resilient import FallbackLLM, ResilientEmbedder, ResilientLL
 from pincite.text.sentences import without_login
 
 _KitKey = tuple[Any, ...]
-_PROMPT_DEFAULTS = {name: Llm.model_fields[name].default for name in ("temperature", "top_p", "max_tokens")}
+_PROMPT_DEFAULTS = {name: Llm.model_fields[name].default for name in ("temperature", "top_p", "top_k", "max_tokens")}
 
 
 class KitFactory:

@@ -93,7 +93,10 @@ class Breaker:
 async def with_timeout(
     source: Source[T], who: str, timeouts: Timeouts, until: float | None = None
 ) -> AsyncGenerator[T, None]:
-    """Stop a call that exceeds its timeouts or the deadline of the question; `until` is the end including retries."""
+    """Stop a call that exceeds its timeouts or the deadline of the question; `until` is the end including retries.
+
+    A call that sent nothing in time may be tried again; one that used up all its time may not.
+    """
     left = _time_left()
     stop = min(time.monotonic() + min(timeouts.whole_s, left), float("inf") if until is None else until)
     limit = min(time.monotonic() + timeouts.first_s, stop)
@@ -103,7 +106,9 @@ async def with_timeout(
                 async with asyncio.timeout(max(0.0, limit - time.monotonic())):
                     item = await anext(items, _END)
             except TimeoutError as error:
-                raise ProviderError(_timeout_message(who, timeouts, limit < stop, left), code="timeout") from error
+                before_first = limit < stop
+                message = _timeout_message(who, timeouts, before_first, left)
+                raise (ProviderBusy if before_first else ProviderError)(message, code="timeout") from error
             if isinstance(item, _End):
                 return
             yield item

@@ -5,7 +5,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import cast
 
-from pincite.core.protocols import LLM, Discoverable, Embedder, HasCapabilities, Reranker, ServerModel
+from pincite.core.protocols import LLM, Discoverable, Embedder, HasCapabilities, Reranker, ServerModel, ServesModels
 from pincite.core.query.prompt import Prompt, StreamPart
 from pincite.core.query.tools import Abilities
 from pincite.core.traces import count
@@ -28,6 +28,10 @@ class WrappedLLM:
     def window(self) -> int:
         """The context window of the inner model."""
         return self._inner.window
+
+    def window_of(self, model: str) -> int:
+        """The context window of a model of the inner model's server; its own where it is no such server."""
+        return self._inner.window_of(model) if isinstance(self._inner, ServesModels) else self._inner.window
 
     @property
     def abilities(self) -> Abilities:

@@ -108,7 +108,7 @@ class LlamaLLM:
         chosen = {
             "temperature": next(value for value in temperatures if value is not None),
             "top_p": next((v for v in (wish.top_p, self._options.top_p, facts.top_p) if v is not None), None),
-            "top_k": wish.top_k,
+            "top_k": wish.top_k or facts.top_k,
             "stop": list(wish.stop) or None,
             "tools": tools_of(prompt.tools) or None,
             "response_format": response_format(prompt.schema),

@@ -73,11 +73,11 @@ class OllamaLLM(ServedLLM):
     def _body(self, order: CompletionRequest) -> dict[str, Any]:
         wish = order.prompt.sampling
         chosen = {
-            "num_ctx": self.window,
+            "num_ctx": self.window_of(order.model),
             "num_predict": order.max_tokens,
             "temperature": order.temperature,
             "top_p": order.top_p,
-            "top_k": wish.top_k,
+            "top_k": wish.top_k or facts_of(order.model).top_k,
             "stop": list(wish.stop) or None,
         }
         return {

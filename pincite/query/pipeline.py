@@ -16,11 +16,11 @@ from pincite.core.query.hits import Evidence, Hit
 from pincite.core.query.plan import Plan
 from pincite.core.query.prompt import Draft, Prompt
 from pincite.core.query.question import Question, Strategy
-from pincite.core.run import Planned, Run, SourcesFound, Started
+from pincite.core.run import PassagesFound, Planned, Run, SourcesFound, Started
 from pincite.query.agent.loop import agent, steps_as_plan
 from pincite.query.agent.rule_based import agent_by_rules
 from pincite.query.agent.scratchpad import Scratchpad
-from pincite.query.agent.tools import ToolBackend
+from pincite.query.agent.tools import MAX_QUERIES, ToolBackend
 from pincite.query.cache.semantic_cache import NO_LOOKUP, cache_lookup, cache_saving, may_use_cache
 from pincite.query.citations.positions import citation_positions
 from pincite.query.ensemble.drafts import gather_drafts, variations, voting
@@ -29,6 +29,7 @@ from pincite.query.evidence.expand_documents import document_expansion
 from pincite.query.evidence.llm_verify import model_verification
 from pincite.query.evidence.read_documents import NOTHING_OPENED, document_reading, needs_documents, with_opened
 from pincite.query.evidence.relevance_filter import relevance_filter
+from pincite.query.evidence.sides import missing_sides, named_in, said_in, sides_of, with_sides
 from pincite.query.evidence.whole_tables import needs_table, table_query, table_reading
 from pincite.query.generate.assemble import prompt_assembly
 from pincite.query.generate.general_chat import general_prompt
@@ -81,7 +82,9 @@ async def answer(run: Run, question: Question) -> Answer:
             plan = await expand(run, plan)  # step_back, hyde, query_variations
             plan, pictures = await run.step(picture_reading, plan) if question.mode == "vision" else (plan, NO_PICTURES)
             hits = await find(run, plan) if plan.retrieves else []  # retrieval … ranking
-            plan, evidence = await select(run, plan, hits)  # document_expansion … evidence_selection
+            if hits:
+                run.emit(PassagesFound(tuple(hits)))
+            plan, evidence = await select(run, plan, hits)  # relevance_filter … evidence_selection
             if not plan.retrieves or (pictures.pictures and not evidence.hits):
                 final = await answer_without_documents(run, plan, pictures)
             else:
@@ -146,13 +149,15 @@ async def select(run: Run, plan: Plan, hits: Sequence[Hit]) -> tuple[Plan, Evide
     rag, kept = run.settings.rag, drop_nested(hits)
     if not plan.retrieves:
         return plan, Evidence((), 0.0)
-    if kept and rag.expansion.enabled:
-        kept = await run.attempt(kept, document_expansion, plan, kept)
     kept = await run.step(relevance_filter, plan, kept)
     if kept and rag.second_look:
         plan, kept = await run.attempt((plan, kept), second_look, plan, kept)
     if kept and rag.verification_enabled and rag.verification_by == "model":
         kept = await run.attempt(kept, model_verification, plan, kept)
+    if kept and missing_sides(sides_of(plan), kept):
+        kept = await run.attempt(kept, side_search, plan, kept, hits)
+    if kept and rag.expansion.enabled:  # of the documents that were verified; what is added is not verified again
+        kept = await run.attempt(kept, document_expansion, plan, kept)
     if needs_documents(run, plan):
         opened = await run.attempt(NOTHING_OPENED, document_reading, plan, kept)
         kept = with_opened(kept, await run.step(passage_scoring, plan, opened.passages), opened)
@@ -160,6 +165,17 @@ async def select(run: Run, plan: Plan, hits: Sequence[Hit]) -> tuple[Plan, Evide
     if run.kit.llm is run.kit.extractive and needs_table(plan.text):
         evidence = await run.attempt(evidence, complete_tables, plan, evidence, hits)
     return plan, evidence
+
+
+async def side_search(run: Run, plan: Plan, kept: Sequence[Hit], hits: Sequence[Hit]) -> list[Hit]:
+    """The hits, and passages about each side of a comparison that is named in none: found before, or searched for."""
+    missing, found = missing_sides(sides_of(plan), kept), list[list[Hit]]()
+    for side in missing:
+        more = named_in(side, hits) or drop_nested(await find(run, plan_for(plan, side)))
+        found.append(named_in(side, more) or said_in(side, [*kept, *hits]) or said_in(side, more))
+    both = with_sides(kept, found)
+    run.observe(missing=len(missing), added=len(both) - len(kept))
+    return both
 
 
 async def complete_tables(run: Run, plan: Plan, evidence: Evidence, hits: Sequence[Hit]) -> Evidence:
@@ -305,6 +321,7 @@ def tool_backend(run: Run, plan: Plan) -> ToolBackend:
             text=first,
             also=tuple(others),
             many=True,
+            query=None,
             standalone=None,
             corrected=None,
             guessed=False,
@@ -313,7 +330,7 @@ def tool_backend(run: Run, plan: Plan) -> ToolBackend:
             mode="chat",
             retrieve=True,
         )
-        asked = await run.step(guardrails, asked, answered=False)
+        asked = await run.step(guardrails, asked, answered=False, max_queries=MAX_QUERIES)
         tool_plan = await run.step(query_analysis, asked, answered=False)
         warned = len(run.warnings)
         hits = await run.step(relevance_filter, tool_plan, drop_nested(await find(run, tool_plan)))

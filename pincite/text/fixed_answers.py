@@ -18,6 +18,11 @@ def nothing_found(missing: Sequence[str], language: str) -> str:
     return f"{found} {about.format(what=quote_words(missing, language))}"
 
 
+def nothing_readable(language: str) -> str:
+    """The sentence for a user who may read no document at all; it says nothing about what others have."""
+    return lang.message("answers.nothing_readable", language)
+
+
 def talk_reply(kind: TalkKind | None, language: str) -> str:
     """The reply to small talk, where no model is there to reply; to anything else, what can be asked."""
     asked = lang.message("answers.nothing_asked", language)

@@ -97,6 +97,7 @@ class TraceRecorder:
             stop=tuple(map(storable, asked.sampling.stop)),
             thoughts=tuple(map(storable, run.thoughts)),
             prompt=_stored_prompt(run.prompt) if run.prompt else (),
+            query=storable(asked.query) if asked.query else None,
         )
 
 

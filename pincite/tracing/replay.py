@@ -118,6 +118,7 @@ def question_of(trace: Trace, text: str | None) -> Question:
         content.question,
         content.also,
         filters=Filters(**filters),
+        query=content.query,
         standalone=content.standalone,
         sampling=Sampling(**dict(_part(trace, "sampling")), stop=content.stop, system_prompt=content.system_prompt),
         **{name: _to_tuple(trace.options[name]) for name in OPTION_FIELDS if name in trace.options},

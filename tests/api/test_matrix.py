@@ -343,7 +343,9 @@ def test_afterwards_the_owners_data_is_unchanged(world: World) -> None:
     owner = world.clients["owner"]
     document = owner.get(f"{API}/documents/{world.own['document']}").json()
     assert (document["title"], document["status"]) == (SECRET, "completed")
-    assert document["access"] == {"owner": "owner", "users": [], "groups": [], "everyone": False}
+    assert document["access"] == {
+        "owner": "owner", "users": [], "groups": [], "everyone": False, "roles": [],
+    }  # fmt: skip
     assert owner.get(f"{API}/sessions/{world.own['session']}").status_code == 200
     assert owner.get(f"{API}/flows/name").json()["definition"]["input"] == SECRET
     assert world.own["job"] in {str(job["id"]) for job in owner.get(f"{API}/jobs").json()["items"]}
@@ -368,7 +370,9 @@ def test_a_member_reads_what_is_shared_with_the_group_and_changes_nothing(world:
     assert member.get(address).status_code == 404
     shared = owner.patch(address, json={"access": {"groups": ["matrix staff"]}}).json()
     assert shared["access"]["groups"] == ["matrix staff"]
-    assert member.get(address).json()["access"] == {"owner": "owner", "users": [], "groups": [], "everyone": False}
+    assert member.get(address).json()["access"] == {
+        "owner": "owner", "users": [], "groups": [], "everyone": False, "roles": [],
+    }  # fmt: skip
     found = member.post(f"{API}/search", json={"query": SECRET}).json()["results"]
     assert [hit["metadata"]["document_id"] for hit in found] == [document]
     assert member.patch(address, json={"title": "x"}).status_code == 403  # a reader anyhow

@@ -29,8 +29,8 @@ def test_everything_that_can_be_asked_for() -> None:
         rag={"hybrid_alpha": 0.3, "query": "other words"},
     )  # fmt: skip
     assert body.question() == Question(
-        "q", ("other words",), False, Filters("hr", ("a", "b")), 7, 0.2, "lexical_only", 0.3,
-        Sampling("m", 0, 0.5, 9, ("x", "y"), "s", top_k=40),
+        "q", (), False, Filters("hr", ("a", "b")), 7, 0.2, "lexical_only", 0.3,
+        Sampling("m", 0, 0.5, 9, ("x", "y"), "s", top_k=40), query="other words",
     )  # fmt: skip
 
 

@@ -61,7 +61,7 @@ def test_degraded_stages_are_printed_once(library: Call) -> None:
         (["x" * 4001], "the question has 4001 characters; ask in at most 4000 (guard.max_query_chars)"),
         (
             ["x", "--strategy", "magic"],
-            "there is no strategy 'magic'; there are: hybrid, dense_only, lexical_only, fusion, two_stage, "
+            "there is no strategy 'magic'; there are: auto, hybrid, dense_only, lexical_only, fusion, two_stage, "
             "hierarchical",
         ),
     ],

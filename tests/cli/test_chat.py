@@ -204,3 +204,14 @@ class _Terminal:
 
     def _plain(self) -> str:
         return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]|\r", "", self._shown)
+
+
+def test_documents_are_searched_or_not_whatever_the_mode_says(chat: Call) -> None:
+    assert "[1]" in chat("--documents", lines="Thank you!\nWhat is the cat called?\n").words
+    assert "[1]" not in chat("--no-documents", lines=f"{CAT}\n").words
+
+
+def test_the_help_names_what_chat_takes(library: Call) -> None:
+    words = library("chat", "--help").words
+    assert "--documents" in words
+    assert "--image" not in words

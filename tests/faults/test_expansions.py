@@ -12,6 +12,7 @@ from pincite.query.retrieve import query_expansion as stage
 from .bench import Bench
 
 VARIATIONS = "1. How much leave is carried over?\n2. rolling over holidays\n3. days kept for next year"
+WRITTEN = ("How much leave is carried over?", "rolling over holidays", "days kept for next year")
 GENERAL = "What happens to leave at the end of a year?"
 SUPPOSED = "Unused leave is carried over into the next year."
 FAULTS = (
@@ -46,9 +47,9 @@ def texts(result: SearchResult) -> tuple[str, ...]:
 
 def test_expansions_are_searched_with_the_question(bench: Bench) -> None:
     result = search(bench)
-    assert texts(result) == (GENERAL, SUPPOSED, "How much leave is carried over?", "rolling over holidays")
+    assert texts(result) == (GENERAL, SUPPOSED, *WRITTEN)
     assert result.degraded == ()
-    assert {placing.query for placing in result.hits[0].placings} == {0, 1, 2, 3, 4}
+    assert {placing.query for placing in result.hits[0].placings} == {0, 1, 2, 3, 4, 5}
     calls = [call.path for call in bench.stub.calls]
     assert sum("chat/completions" in path for path in calls) == 3
 
@@ -58,10 +59,10 @@ def test_a_failed_expansion_does_not_affect_the_others(bench: Bench, fault: str)
     result = search(bench, fault=fault)
     assert result.hits
     assert texts(result)[:2] == (GENERAL, SUPPOSED)
-    assert len(texts(result)) <= 4
+    assert len(texts(result)) <= 5
     assert {note.stage for note in result.degraded} <= {"query_variations"}
     if fault in ("bytes", "crlf", "bom"):
-        assert len(texts(result)) == 4
+        assert len(texts(result)) == 5
         assert result.degraded == ()
     if fault in ("429", "500", "400", "401", "reset", "eof:0", "malformed:0", "html", "silent"):
         assert texts(result) == (GENERAL, SUPPOSED)

@@ -2,6 +2,7 @@
 
 import base64
 import re
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -265,3 +266,28 @@ def test_on_a_small_screen_the_source_covers_the_answer_and_goes_again(library: 
         assert box["width"] == NARROW["width"]
         source.get_by_role("button", name="Close").click()
         expect(page.locator(".answer")).to_be_visible()
+
+
+def test_documents_are_searched_as_the_chosen_mode_says(library: Site) -> None:
+    sent: list[dict[str, Any]] = []
+    with library.visit("/ask") as page:
+        page.on(
+            "request", lambda request: sent.append(request.post_data_json) if request.url.endswith("/chat") else None
+        )
+        page.get_by_role("button", name="All documents").click()
+        page.get_by_label("When documents are searched").select_option("manual")
+        page.get_by_role("button", name="Done").click()
+        switch = page.get_by_role("checkbox", name="Documents", exact=True)
+        expect(switch).not_to_be_checked()
+        ask(page, CARRY)
+        expect(page.locator(".turn").last.locator("button.cite")).to_have_count(0)
+        switch.check()
+        ask(page, CARRY)
+        expect(page.locator(".turn").last.locator("button.cite").first).to_be_visible()
+        page.get_by_role("button", name="by switch").click()
+        page.get_by_label("When documents are searched").select_option("automatic")
+        page.get_by_role("button", name="Done").click()
+        expect(switch).to_have_count(0)
+        ask(page, "Thank you!")
+    modes = [{"mode": "manual", "enabled": False}, {"mode": "manual", "enabled": True}, {"mode": "automatic"}]
+    assert [one["rag"] for one in sent] == modes

@@ -51,7 +51,7 @@ DOCUMENT: dict[str, Any] = {
     "stale": False,
     "created_at": "2026-01-01T00:00:00Z",
     "updated_at": "2026-01-01T00:00:00Z",
-    "access": {"owner": "local", "users": [], "groups": [], "everyone": False},
+    "access": {"owner": "local", "users": [], "groups": [], "everyone": False, "roles": []},
 }
 
 
@@ -269,7 +269,7 @@ def test_a_document_is_shared_with_people_and_taken_back(site: Site, kept: str) 
             choose(page, "cats.md", "Permissions")
             dialog.get_by_role("button", name="Inherited from its folder").click()
             expect(dialog).to_have_count(0)
-            assert access() == {"owner": "local", "users": [], "groups": [], "everyone": False}
+            assert access() == {"owner": "local", "users": [], "groups": [], "everyone": False, "roles": []}
 
 
 def test_who_may_only_read_finds_nothing_to_change(site: Site, kept: str) -> None:

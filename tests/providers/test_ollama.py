@@ -51,6 +51,14 @@ def test_it_is_told_its_window_its_limit_and_not_to_think(server: ModelServer) -
     }
 
 
+def test_window_and_top_k_are_those_of_the_model_that_is_asked(server: ModelServer) -> None:
+    write(server, Sampling(model="qwen3:8b"), model="llama3.1:8b", window=4000)
+    write(server, Sampling(model="qwen3:8b", top_k=7), model="llama3.1:8b", window=4000)
+    write(server, model="llama3.1:8b", window=4000)
+    sent = [body["options"] for path, body, _ in server.requests if path == "/api/chat"]
+    assert [(one["num_ctx"], one.get("top_k")) for one in sent] == [(32_768, 20), (32_768, 7), (4000, None)]
+
+
 def test_a_model_that_thinks_all_the_same_is_not_quoted_on_it(server: ModelServer) -> None:
     thought = b'{"message": {"content": "", "thinking": "hm"}, "done": false}\n'
     server.says("/api/chat", thought, ollama_lines("Yes."), kind="application/x-ndjson")

@@ -49,6 +49,9 @@ class MemoryIndex:
         cosines = {key: self.rankings["dense"].get(key, 0.1) for key in chunks} if vectors else {}
         return Fetched(chunks, cosines, self.strangers)
 
+    async def has_documents(self, scope: object) -> bool:
+        return True
+
     async def documents_named(
         self, names: Sequence[str], vector: Vector, *, scope: Scope, filters: Filters
     ) -> list[TitleMatch]:

@@ -8,7 +8,7 @@ import pytest
 from pincite.core.query.answer import Answer
 from pincite.core.query.hits import summands
 from pincite.core.query.question import Question
-from pincite.core.run import Answered, Event, Planned, Run, SourcesFound, Started, Token
+from pincite.core.run import Answered, Event, PassagesFound, Planned, Run, SourcesFound, Started, Token
 from pincite.errors import OverBudget, Unavailable
 from pincite.providers.scripted import Options, ScriptedEmbedder, ScriptedLLM, ScriptedReranker
 from pincite.query.pipeline import answer, search
@@ -53,7 +53,7 @@ def test_every_stage_runs_once_and_in_order(make_run: Callable[..., Run]) -> Non
         "history_saving",
     ]
     kinds = [type(event) for event in events]
-    assert (*kinds[:4], kinds[-1]) == (Started, Planned, SourcesFound, Token, Answered)
+    assert (*kinds[:5], kinds[-1]) == (Started, Planned, PassagesFound, SourcesFound, Token, Answered)
     assert "".join(event.text for event in events if isinstance(event, Token)) == result.text
 
 

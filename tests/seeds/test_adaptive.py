@@ -1,6 +1,7 @@
 """The adaptive design, against its profile."""
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -79,6 +80,11 @@ def test_what_a_model_writes_around_its_answer_is_put_in_its_place(walk: Walk) -
     assert told["suggested_questions"][:2] == ["What about sick days?", "Who decides?"]
 
 
+def test_the_prompt_asks_for_suggested_questions(walk: Walk) -> None:
+    asked(walk, "Up to five vacation days carry over into the next year. [Source 1]")
+    assert "SUGGESTED_QUESTIONS:" in walk.prompts()[-1]["messages"][0]["content"]
+
+
 @pytest.mark.parametrize(
     ("question", "words"),
     [
@@ -118,6 +124,87 @@ def test_a_conversation_goes_on_in_its_session(walk: Walk) -> None:
 def test_a_question_keeps_to_its_collection(walk: Walk) -> None:
     told = asked(walk, "Nothing.", collection_filter="elsewhere", **CLOSE)
     assert told["sources"] == []
+
+
+@pytest.mark.parametrize(("threshold", "found"), [(0.0, True), (None, False), (0.99, False)])
+def test_the_threshold_of_a_request_lowers_and_raises_that_of_the_settings(
+    walk: Walk, threshold: float | None, found: bool
+) -> None:
+    question = "Who books flights?"
+    rag = {"enabled": True} | ({} if threshold is None else {"searchThreshold": threshold})
+    [best, *_] = walk.ask("/api/v1/search", query=question)["results"]
+    assert 0.0 < best["similarity_score"] < 0.4  # below rag.similarity_threshold
+    told = asked(walk, "The office. [Source 1]", message=question, rag=rag)
+    assert bool(told["sources"]) == found
+
+
+@pytest.mark.parametrize(
+    ("model", "window"), [("gpt-4", 128_000), ("tinyllama", 2048), ("never-heard-of", 8192), (None, 8000)]
+)
+def test_a_model_of_the_request_brings_its_own_window(walk: Walk, model: str | None, window: int) -> None:
+    told = asked(walk, "Five. [Source 1]", **({"model": model} if model else {}))
+    seen = walk.stage(told, "prompt_assembly")
+    assert seen["window"] == window  # 8000 is llm.window, of the configured model alone
+    tiny = int(window * 0.10) if model == "tinyllama" else int(window * 0.125)
+    assert seen["room"] == int(window * 0.125) + tiny + int(window * 0.56)
+
+
+def test_fusion_searches_for_everything_that_the_model_was_asked_for(walk: Walk) -> None:
+    variations = ["ages of both projects", "which project began first", "start of the two projects"]
+    walk.stub.play(
+        answers=[
+            {"match": "Other words:", "say": "\n".join(variations)},
+            {"match": "More general question:", "say": "How old are the projects?"},
+            {"match": ".", "say": "Nobody knows."},
+        ]
+    )
+    question = "Is Helios older than Nordwind?"
+    plan = walk.ask("/api/v1/search", query=question)["plan"]
+    texts = list(dict.fromkeys(search["text"] for search in plan["searches"]))
+    assert plan["strategy"] == "fusion"
+    assert texts == [question, "How old are the projects?", *variations]
+
+
+@pytest.mark.parametrize("level", [None, "basic", "standard", "enhanced", "maximum"])
+def test_a_summary_searches_more_broadly_at_every_level(walk: Walk, level: str | None) -> None:
+    walk.says({"say": "Trains are booked in second class. [Source 1]", "match": "."})
+    body = {"message": "Summarise the travel document.", **({"intelligence_level": level} if level else {})}
+    assert walk.hear("/api/chat", **body, no_cache=True)["plan"]["top_k"] == 20  # twice rag.top_k
+
+
+def test_a_hypothetical_answer_is_in_the_plan_only_where_one_is_written(walk: Walk) -> None:
+    for question, written in (("What is leave?", True), (ASKED, False)):
+        told = asked(walk, "Five. [Source 1]", message=question, intelligence_level="enhanced", **CLOSE)
+        assert any("hypothetical answer" in line for line in told["metadata"]["plan"]) == written
+
+
+def test_a_refusal_by_the_threshold_names_it(walk: Walk) -> None:
+    told = asked(walk, "Nobody should be asked.", message="Who books flights?")
+    [warning] = told["warnings"]
+    assert re.fullmatch(
+        r"\d passages were found, but none is relevant enough for an answer: the best has a similarity of 0\.[123]\d, "
+        r"below 0\.4 \(rag\.similarity_threshold\)",
+        warning,
+    )
+
+
+def test_a_question_under_a_profile_that_is_not_fully_configured_is_cached(walk: Walk) -> None:
+    walk.says({"say": "Up to five vacation days carry over into the next year. [Source 1]", "match": "."})
+    told = [walk.ask("/api/v1/query", query=ASKED, profile="local") for _ in range(2)]
+    assert [one["metadata"]["cached"] for one in told] == [False, True]
+    assert {note["stage"] for note in told[1]["degraded"]} == {"profile"}
+    assert told[1]["degraded"] == told[0]["degraded"] != []
+
+
+def test_top_k_of_sampling_is_a_setting_and_an_option(walk: Walk) -> None:
+    asked(walk, "Five. [Source 1]")
+    assert "top_k" not in walk.prompts()[-1]
+    walk.client.put("/api/v1/settings", json={"llm.top_k": 30})
+    asked(walk, "Five. [Source 1]")
+    assert walk.prompts()[-1]["top_k"] == 30
+    asked(walk, "Five. [Source 1]", sampling_top_k=5)
+    assert walk.prompts()[-1]["top_k"] == 5
+    walk.client.put("/api/v1/settings", json={"llm.top_k": None})
 
 
 def test_temperature_is_for_the_request_to_say(walk: Walk) -> None:

@@ -11,7 +11,7 @@ import httpx2
 from pincite.config.profiles import find_profile, for_library
 from pincite.config.sources import load_settings
 from pincite.stub.thread import StubLLM
-from tests.api.live_server import LiveServer
+from tests.api.live_server import LiveServer, events
 
 
 @dataclass
@@ -35,6 +35,17 @@ class Walk:
     def prompts(self) -> list[dict[str, Any]]:
         """What the model was asked to complete since it was told what to say."""
         return [call.body for call in self.stub.calls if call.path.endswith("/chat/completions")]
+
+    def hear(self, path: str, **body: Any) -> dict[str, Any]:
+        """The last event of each kind of a stream."""
+        with self.client.stream("POST", path, json={**body, "stream": True}) as response:
+            return dict(events(response.iter_lines()))
+
+    def stage(self, told: Any, name: str) -> dict[str, Any]:
+        """What a stage of an answer wrote into the trace."""
+        trace = self.client.get(f"/api/v1/traces/{told['metadata']['trace_id']}").json()
+        found: dict[str, Any] = next(span["attributes"] for span in trace["spans"] if span["name"] == name)
+        return found
 
     def spans(self, trace_id: str) -> list[str]:
         """The stages of a request, in the order they were begun."""

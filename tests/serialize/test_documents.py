@@ -49,7 +49,7 @@ def test_a_document() -> None:
     )
     assert shape["status"] == "error"
     assert shape["error"] == {"code": "unreadable", "message": "no"}
-    assert shape["access"] == {"owner": "local", "users": (), "groups": (), "everyone": False}
+    assert shape["access"] == {"owner": "local", "users": (), "groups": (), "everyone": False, "roles": ()}
     assert shape["created_at"] == "2024-05-01T10:00:00Z"
 
 

@@ -6,7 +6,8 @@ request names a `profile`. Options may be in camel case.
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -21,6 +22,9 @@ from pincite.api.routes import query as questions
 from pincite.api.routes.query import AnswerFormat
 from pincite.api.streaming.answer_streams import StreamEvent
 from pincite.api.streaming.sse import EventFormat, sse_frame
+from pincite.core.query.answer import Answer
+from pincite.core.query.hits import Hit
+from pincite.core.run import Event, PassagesFound
 from pincite.serialize.fields import Body, ReadBody
 from pincite.serialize.primitives import Json
 
@@ -136,12 +140,23 @@ class MessageBody(chat.ChatBody, CamelCase):
 @router.post("/api/chat")
 async def talk(body: MessageBody, request: Request, pincite: Engine, caller: Reader) -> Response:
     """`POST /chat` in the format of both chat designs: `message` and `content` hold the same text."""
-    answer_format = AnswerFormat(chat_answer, _event_format(chat_answer, numbered=body.resumable))
-    return await questions.respond(request, body, caller, chat.make_ask(body, pincite, caller), answer_format)
+    found, ask = list[Hit](), chat.make_ask(body, pincite, caller)
+
+    async def remember_hits(listen: Callable[[Event], None]) -> Answer:
+        def hear(event: Event) -> None:
+            if isinstance(event, PassagesFound):
+                found[:] = event.hits
+            listen(event)
+
+        return await ask(hear)
+
+    convert = partial(chat_answer, found=found)
+    answer_format = AnswerFormat(convert, _event_format(convert, numbered=body.resumable))
+    return await questions.respond(request, body, caller, remember_hits, answer_format)
 
 
-def chat_answer(answer: Json) -> Json:
-    """An answer with the keys of both chat designs, plus the native citations and metadata."""
+def chat_answer(answer: Json, found: Sequence[Hit] = ()) -> Json:
+    """An answer with the keys of both chat designs, plus the native citations and metadata; `found` is the search's."""
     confidence, graph = answer["confidence"], answer["graph"]
     sources = [_chat_source_json(source) for source in answer["sources"]]
     kept = ("id", "session_id", "citations", "intelligence_level", "warnings", "degraded", "metadata")
@@ -149,10 +164,7 @@ def chat_answer(answer: Json) -> Json:
         "message": answer["answer"],
         "content": answer["answer"],
         "sources": sources,
-        "searchResults": {
-            "results": [_search_result_json(source) for source in sources],
-            "total": answer["metadata"]["chunks_retrieved"],
-        },
+        "searchResults": {"results": [_search_result_json(hit) for hit in found], "total": len(found)},
         "hasRelevantSources": answer["has_relevant_sources"],
         "graphEnriched": graph["enriched"],
         "graphContext": graph["context"],
@@ -172,13 +184,16 @@ def _chat_source_json(source: Json) -> Json:
     }
 
 
-def _search_result_json(source: Json) -> Json:
+def _search_result_json(hit: Hit) -> Json:
+    """A result of the search with its whole text."""
     return {
-        "id": source["chunk_id"],
-        "documentId": source["document_id"],
-        "content": source["snippet"],
-        "score": source["score"],
-        "hybridScore": source["hybrid_score"],
+        "id": hit.chunk.id,
+        "documentId": hit.chunk.document_id,
+        "documentName": hit.chunk.document_name,
+        "content": hit.chunk.text,
+        "level": hit.chunk.level,
+        "score": hit.score,
+        "hybridScore": hit.hybrid_score,
     }
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from pincite.api.middleware.problems import to_problem
 from pincite.core.query.answer import Answer
-from pincite.core.run import Answered, Event, Planned, SourcesFound, Started, Stepped, Token
+from pincite.core.run import Answered, Event, PassagesFound, Planned, SourcesFound, Started, Stepped, Token
 from pincite.errors import Cancelled, NotAllowed, NotFound, OverBudget, PinciteError, Unauthorized
 from pincite.serialize.answers import answer_json, plan_json, sources_json, step_json
 
@@ -169,6 +169,8 @@ class Stream:
                 self._append("plan", plan_json(plan))
             case Stepped(step):
                 self._append("step", step_json(step))
+            case PassagesFound(hits):
+                self.documents |= {hit.chunk.document_id for hit in hits}
             case SourcesFound(sources):
                 self.documents |= {source.document_id for source in sources}
                 self._sources_sent = True

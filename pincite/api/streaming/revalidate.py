@@ -9,7 +9,7 @@ from pincite.api.streaming.answer_streams import Ask
 from pincite.api.streaming.disconnect import run_until_error
 from pincite.core.accounts.access import Caller
 from pincite.core.query.answer import Answer
-from pincite.core.run import Event, SourcesFound
+from pincite.core.run import Event, PassagesFound, SourcesFound
 from pincite.engine.app import AsyncPincite
 from pincite.errors import NotAllowed, Unavailable
 
@@ -28,6 +28,8 @@ def while_permitted(pincite: AsyncPincite, caller: Caller, ask: Ask) -> Ask:
         def on_event(event: Event) -> None:
             if isinstance(event, SourcesFound):
                 documents.update(source.document_id for source in event.sources)
+            elif isinstance(event, PassagesFound):
+                documents.update(hit.chunk.document_id for hit in event.hits)
             listen(event)
 
         return await run_until_error(ask(on_event), _wait_until_unreadable(pincite, caller, documents))

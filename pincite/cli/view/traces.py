@@ -10,6 +10,7 @@ from pincite.cli.output import one_line
 from pincite.cli.view.answer import print_degraded
 from pincite.cli.view.library import format_time
 from pincite.cli.view.screen import MAX_TEXT_COLUMNS, UNLIMITED_COLUMNS, Screen, join_text, make_table, shorten, styled
+from pincite.core.query.answer import PROFILE_STAGE
 from pincite.core.traces import Span, Trace
 
 MIN_BAR_COLUMNS = 10
@@ -69,10 +70,9 @@ def _format_note(trace: Trace, room: int) -> Text:
     if trace.error:
         return Text(one_line(f"✗ {trace.error}"), style="red")
     if trace.degraded:
-        return Text(
-            shorten(f"! without {', '.join(dict.fromkeys(note.stage for note in trace.degraded))}", room),
-            style="yellow",
-        )
+        without = ", ".join(dict.fromkeys(note.stage for note in trace.degraded if note.stage != PROFILE_STAGE))
+        note = f"! without {without}" if without else "! profile incomplete"
+        return Text(shorten(note, room), style="yellow")
     return Text(shorten(one_line(trace.content.question if trace.content else ""), room), style="dim")
 
 

@@ -73,13 +73,20 @@ class Llm(Branch):
     top_p: Share | None = Field(
         default=None, description="Nucleus sampling. Empty: from the model table, otherwise the server's default."
     )
+    top_k: int | None = Field(
+        default=None,
+        ge=1,
+        le=1000,
+        description="Sample from this many likeliest tokens. Empty: Ollama and the model in the process use the model "
+        "table, others the server's default.",
+    )
     max_tokens: int = Field(default=1000, ge=1, le=100_000, description="Maximum length of an answer, in tokens.")
     window: int = Field(
         default=0,
         ge=0,
         le=10_000_000,
-        description="Context window in tokens, prompt and answer together. 0: taken from the model table, then from "
-        "the server, otherwise 8192.",
+        description="Context window of the configured model in tokens, prompt and answer together. 0: taken from the "
+        "model table, then from the server, otherwise 8192.",
     )
     timeout_s: float = Field(default=120, gt=0, le=3600, description="Timeout of one model call, in seconds.")
     first_token_timeout_s: float = Field(
@@ -207,7 +214,7 @@ class Answers(Branch):
         default="checked",
         description="Suggested follow-up questions: none; the model's suggestions, unchecked (`model`); or only those "
         "for which a search finds passages (`checked`). If there are none, `checked` makes questions from the "
-        "headings of the passages found.",
+        "headings and sentences of other passages found.",
     )
 
 

@@ -22,7 +22,9 @@ class Expansion(Branch):
     max_documents: int = Field(default=3, ge=1, le=50, description="Number of documents to expand, best first.")
     max_chunks: int = Field(default=20, ge=1, le=200, description="Maximum number of passages per document.")
     threshold: Share = Field(
-        default=0.3, description="Minimum score of an added passage, measured on `rag.threshold_on`."
+        default=0.3,
+        description="Minimum score of a document that is expanded: that of its best passage found, measured on "
+        "`rag.threshold_on`.",
     )
 
 
@@ -45,9 +47,12 @@ class Rag(Branch):
     use_hybrid_search: bool = Field(
         default=True, description="Combine lexical search (BM25) with dense search (embeddings)."
     )
-    strategy: Literal["auto", "hybrid", "dense_only", "lexical_only", "fusion", "two_stage", "hierarchical"] = Field(
+    strategy: Literal[
+        "auto", "by_type", "hybrid", "dense_only", "lexical_only", "fusion", "two_stage", "hierarchical"
+    ] = Field(
         default="hybrid",
-        description="Default search strategy; `auto` chooses one by the kind of question. See docs/strategies.md.",
+        description="Default search strategy. `auto` chooses one by the kind of question; `by_type` chooses among those "
+        "that use both engines, and the levels that fit the type of question. See docs/strategies.md.",
     )
     mode: Literal["always", "automatic", "manual"] = Field(
         default="always",
@@ -78,7 +83,8 @@ class Rag(Branch):
         default=5,
         ge=1,
         le=5,
-        description="Maximum number of queries in one query-many request, and of search texts for one question.",
+        description="Maximum number of queries in one query-many request, and of the parts that a question is split "
+        "into with itself. With 1, the model is asked for no further queries.",
     )
     query_expansion_enabled: bool = Field(
         default=False, description="Let the model rephrase the question, and search for these variants too."

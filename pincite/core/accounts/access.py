@@ -7,6 +7,8 @@ from typing import Literal
 from pincite.errors import NotAllowed
 
 Role = Literal["administrator", "editor", "reader", "metrics"]
+ReaderRole = Literal["administrator", "editor", "reader"]
+"""A role whose users can be the readers of a document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +52,9 @@ def require(caller: Caller, permission: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ShareRequest:
-    """Whom to share with, as a user wrote it: ids or names of users and groups."""
+    """Whom to share with, as a user wrote it: ids or names of users and groups, and roles."""
 
     users: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
     everyone: bool = False
+    roles: tuple[ReaderRole, ...] = ()

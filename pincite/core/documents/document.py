@@ -166,6 +166,7 @@ class Access:
     users: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
     everyone: bool = False
+    roles: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,10 @@ computed a value from the rows of a table."""
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A passage that the answer may cite by its number."""
+    """A passage that the answer may cite by its number.
+
+    `score` and `hybrid_score` are None where nothing computed them: for a passage that was not found by a search.
+    """
 
     number: int
     document_id: str
@@ -34,10 +37,10 @@ class Source:
     end_char: int
     heading_path: tuple[str, ...]
     snippet: str
-    score: float
+    score: float | None
     relevance: float
     similarity_score: float
-    hybrid_score: float
+    hybrid_score: float | None
     urls: tuple[str, ...]
     cited: bool
     place: str | None = None
@@ -140,6 +143,10 @@ class Related:
     document_id: str
     title: str
     category: str | None
+
+
+PROFILE_STAGE = "profile"
+"""Name in `degraded` for what a profile is made for and this library does not have."""
 
 
 @dataclass(frozen=True, slots=True)

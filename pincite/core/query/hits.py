@@ -104,19 +104,21 @@ class Adjustment:
 class Hit:
     """A retrieved chunk with all its scores; `also_in` are its removed duplicates.
 
-    `complete_table` means that the chunk's text begins with the header of a table and ends with its last row.
+    `hybrid_score` is None for a passage that no search found. `ranked` is False for one that was added without a score
+    of its own: then `score` only keeps it behind the others. `complete_table` means that the chunk's text begins with the header of a table and ends with its last row.
     """
 
     chunk: RetrievedChunk
     score: float
     similarity: float
     relevance: float
-    hybrid_score: float
+    hybrid_score: float | None
     placings: tuple[ScoreContribution, ...] = ()
     rerank_score: float | None = None
     adjustments: tuple[Adjustment, ...] = ()
     also_in: tuple[RetrievedChunk, ...] = ()
     complete_table: bool = False
+    ranked: bool = True
 
 
 @dataclass(frozen=True, slots=True)

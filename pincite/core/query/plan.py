@@ -92,6 +92,11 @@ class Plan:
         return self.analysis.intent
 
     @property
+    def answered(self) -> str:
+        """The question that is answered: the message itself where the caller gave another text to search for."""
+        return self.question.text if self.question.query and not self.question.standalone else self.text
+
+    @property
     def queries(self) -> tuple[str, ...]:
         """The queries that passages are ranked by, the main query first."""
         return (self.text, *self.question.also)
@@ -99,7 +104,8 @@ class Plan:
     @property
     def searched(self) -> tuple[str, ...]:
         """All searched queries, by number; with a guessed rewrite, the original question too, or both in one text."""
-        asked, beside = self.question.text, self.question.standalone if self.question.placed_beside else None
+        asked = self.question.query or self.question.text
+        beside = self.question.standalone if self.question.placed_beside else None
         other = beside or (asked if self.question.guessed and self.text != asked else None)
         return (*self.queries, *((other,) if other else ()), *self.extra)
 

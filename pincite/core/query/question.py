@@ -9,6 +9,10 @@ from pincite.core.query.pictures import Picture
 Strategy = Literal["hybrid", "dense_only", "lexical_only", "fusion", "two_stage", "hierarchical"]
 
 
+RequestedStrategy = Literal["auto", "hybrid", "dense_only", "lexical_only", "fusion", "two_stage", "hierarchical"]
+"""A strategy as a request names it; `auto` is the one that fits the kind of question."""
+
+
 EffortLevel = Literal["basic", "standard", "enhanced", "maximum"]
 """How much work is spent on an answer."""
 
@@ -62,6 +66,7 @@ class Exchange:
 class Question:
     """A question: one text, or up to five texts (`also`) that are searched together and fused by rank.
 
+    `query` is the text that the caller wants searched for instead of `text`; the model still answers `text`.
     `conversation` holds the earlier exchanges, oldest first, if the caller stores them; `session_id` names a stored
     session. `standalone` is the follow-up question rewritten to be understood alone, or placed after the last question;
     `corrected` is the text with its spelling corrected. If either is `guessed`, the original text is searched too. `levels` are the wanted chunk levels:
@@ -76,7 +81,7 @@ class Question:
     filters: Filters = Filters()
     top_k: int | None = None
     min_score: float | None = None
-    strategy: Strategy | None = None
+    strategy: RequestedStrategy | None = None
     alpha: float | None = None
     sampling: Sampling = Sampling()
     conversation: tuple[Exchange, ...] = ()
@@ -92,6 +97,7 @@ class Question:
     intelligence_level: EffortLevel | None = None
     mode: Mode = "chat"
     pictures: tuple[Picture, ...] = ()
+    query: str | None = None
 
     @property
     def placed_beside(self) -> bool:
@@ -100,5 +106,5 @@ class Question:
 
     @property
     def search_text(self) -> str:
-        """The text to search: corrected, standalone or original, in this order."""
-        return self.corrected or (None if self.placed_beside else self.standalone) or self.text
+        """The text to search: corrected, standalone, the caller's query or the original, in this order."""
+        return self.corrected or (None if self.placed_beside else self.standalone) or self.query or self.text

@@ -9,7 +9,7 @@ from pincite.extractive.compose import AnswerPart
 from pincite.extractive.question import QuestionTerms
 from pincite.extractive.score import ScoredSentence
 from pincite.extractive.tables import cells
-from pincite.extractive.whole.naming import is_in_name, named_words
+from pincite.extractive.whole.naming import is_in_name, named_words, side_words
 from pincite.extractive.whole.outline import OutlineSection, sections_of
 from pincite.text import lang
 from pincite.text.markdown_blocks import plain
@@ -103,7 +103,7 @@ def _two_sides(
 ) -> tuple[list[OutlineSection], list[OutlineSection], tuple[str, str]]:
     """The sections of each side with their labels: two documents, or the sections whose headings name the sides."""
     documents = {hit.chunk.document_id: (hit.chunk.title, hit.chunk.document_name) for hit in sources}
-    left, right = map(named_words, sides)
+    left, right = side_words(*sides)
     if len(documents) == 2:
         (a, names_a), (b, names_b) = documents.items()
         if _names(left, names_b) - _names(right, names_b) and _names(right, names_a) - _names(left, names_a):

@@ -27,6 +27,19 @@ def named_words(question: str) -> list[str]:
     return [word for word in distinct if word not in left_out and word not in stop_words("en")]
 
 
+def side_words(left: str, right: str) -> tuple[list[str], list[str]]:
+    """The words that name each side of a comparison and not the other; all of them where a side has no own ones."""
+    mine, theirs = (_specific(named_words(side)) for side in (left, right))
+    own = [word for word in mine if word not in theirs], [word for word in theirs if word not in mine]
+    return own if all(own) else (mine, theirs)
+
+
+def _specific(named: list[str]) -> list[str]:
+    """Words without those for any document, such as `rules`; all of them where there are no others."""
+    generic = lang.all_words("extractive.document_words")
+    return [word for word in named if word not in generic] or named
+
+
 def name_share(named: Sequence[str], names: Iterable[str]) -> float:
     """The share of these words that the names have, a long word weighing more than a short one."""
     held = frozenset[str]().union(*map(name_forms, names))

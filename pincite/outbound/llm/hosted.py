@@ -73,6 +73,10 @@ class ServedLLM:
         """Context window in tokens, as far as known."""
         return self._known.window
 
+    def window_of(self, model: str) -> int:
+        """Context window of any model of the server, as far as known."""
+        return self._known.window_of(model)
+
     @property
     def abilities(self) -> Abilities:
         """Capabilities reported by the server, or learned from its errors."""

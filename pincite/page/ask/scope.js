@@ -1,4 +1,4 @@
-// The scope and options of a question: folder, documents, date, level and mode.
+// The scope and options of a question: folder, documents, date, level, mode, and when documents are searched.
 import { useEffect, useState } from "preact/hooks";
 import { Dialog } from "../parts/dialog.js";
 import { Field } from "../parts/field.js";
@@ -9,37 +9,42 @@ import { html } from "../common/html.js";
 import { state } from "../common/state.js";
 import { day, t } from "../common/words.js";
 
-const NO_SCOPE = { folder: "", documents: [], asOf: "", level: "", mode: "" };
+const NO_SCOPE = { folder: "", documents: [], asOf: "", level: "", mode: "", rag: "", look: false };
 const LEVELS = ["basic", "standard", "enhanced", "maximum"];
 const MODES = ["chat", "agent", "general"];
+const RAG_MODES = ["always", "automatic", "manual"];
 const MAX_SUGGESTIONS = 20;
 
 export const scope = state(NO_SCOPE);
 
 /** The scope as request options; defaults are left out. */
-export function asOptions({ folder, documents, asOf, level, mode }) {
+export function asOptions({ folder, documents, asOf, level, mode, rag, look }) {
   return {
     ...(folder && { folder }),
     ...(documents.length > 0 && { document_ids: documents.map((one) => one.id) }),
     ...(asOf && { as_of: asOf }),
     ...(level && { intelligence_level: level }),
     ...(mode && { mode }),
+    ...(rag && { rag: { mode: rag, ...(rag === "manual" && { enabled: look }) } }),
   };
 }
 
 /** The button that shows the current scope. */
 export function ScopeButton({ chosen, open }) {
-  const { folder, documents, asOf, level, mode } = chosen;
+  const { folder, documents, asOf, level, mode, rag, look } = chosen;
   const parts = [
     folder,
     documents.length > 0 && t("scope.documents.chosen", { count: documents.length }),
     asOf && t("scope.asof.chosen", { day: day(asOf) }),
     level && t(`scope.level.${level}`),
     mode && t(`scope.mode.${mode}`),
+    rag && t(`scope.rag.${rag}.short`),
   ].filter(Boolean);
   return html`<span class="scope">
     <button type="button" class="button quiet small" onClick=${open} aria-haspopup="dialog"><${Icon} name="filter" /><span class="clip">${parts.join(" · ") || t("scope.all")}</span></button>
     ${parts.length > 0 && html`<button type="button" class="icon-button small" aria-label=${t("scope.clear")} onClick=${() => scope.set(NO_SCOPE)}><${Icon} name="close" /></button>`}
+    ${rag === "manual" && html`<label class="choice nowrap small"><input type="checkbox" checked=${look}
+      onChange=${(event) => scope.set((before) => ({ ...before, look: event.target.checked }))} /><span>${t("scope.look")}</span></label>`}
   </span>`;
 }
 
@@ -66,6 +71,7 @@ export function ScopeDialog({ close }) {
       ${choice(t("scope.level"), "scope.level.", LEVELS, chosen.level, choose("level"), t("scope.level.why"))}
       ${choice(t("scope.mode"), "scope.mode.", MODES, chosen.mode, choose("mode"), t("scope.mode.why"))}
     </div>
+    ${choice(t("scope.rag"), "scope.rag.", RAG_MODES, chosen.rag, choose("rag"), t("scope.rag.why"))}
   </${Dialog}>`;
 }
 

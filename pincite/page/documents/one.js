@@ -67,7 +67,7 @@ export function One({ id, query, person }) {
 /** The properties of a document. */
 function About({ document, person }) {
   const { access } = document;
-  const readers = [...access.users, ...access.groups, ...(access.everyone ? [t("rights.everyone.short")] : [])];
+  const readers = [...access.users, ...access.groups, ...access.roles.map((role) => t(`role.${role}`)), ...(access.everyone ? [t("rights.everyone.short")] : [])];
   const facts = [
     [t("document.file"), document.name],
     [t("document.size"), bytes(document.bytes)],

@@ -1,4 +1,4 @@
-// Permissions of a document or folder: users, groups, everyone.
+// Permissions of a document or folder: users, groups, roles, everyone.
 import { useEffect, useState } from "preact/hooks";
 import { Dialog } from "../parts/dialog.js";
 import { Icon } from "../parts/icon.js";
@@ -8,6 +8,9 @@ import { html } from "../common/html.js";
 import { t } from "../common/words.js";
 import { may } from "../shell/session.js";
 
+/** Roles whose users can be given access. */
+const ROLES = ["reader", "editor", "administrator"];
+
 /**
  * `subject` is `{title, access, path, body, inherits}`: `path` and `body` are the request that changes its access,
  * `inherits` is the label of the inherited permissions.
@@ -15,6 +18,7 @@ import { may } from "../shell/session.js";
 export function RightsDialog({ subject, person, close, done }) {
   const [users, setUsers] = useState(subject.access?.users ?? []);
   const [groups, setGroups] = useState(subject.access?.groups ?? []);
+  const [roles, setRoles] = useState(subject.access?.roles ?? []);
   const [everyone, setEveryone] = useState(subject.access?.everyone ?? false);
   const [problem, setProblem] = useState(null);
   const known = useKnown(person);
@@ -29,11 +33,15 @@ export function RightsDialog({ subject, person, close, done }) {
   };
   return html`<${Dialog} title=${t("rights.title")} close=${close} footer=${html`
       <button class="button quiet" onClick=${() => send(null)}>${subject.inherits}</button>
-      <button class="button primary" onClick=${() => send({ users, groups, everyone })}>${t("documents.save")}</button>`}>
+      <button class="button primary" onClick=${() => send({ users, groups, roles, everyone })}>${t("documents.save")}</button>`}>
     <p><strong>${subject.title}</strong></p>
     <p class="muted">${t("rights.lead")}</p>
     <${Names} label=${t("rights.users")} icon="person" names=${users} set=${setUsers} known=${known.users} />
     <${Names} label=${t("rights.groups")} icon="people" names=${groups} set=${setGroups} known=${known.groups} />
+    <fieldset class="field plain"><legend>${t("rights.roles")}</legend><div class="choices">
+      ${ROLES.map((role) => html`<label class="choice" key=${role}><input type="checkbox" checked=${roles.includes(role)}
+        onChange=${(event) => setRoles(event.target.checked ? [...roles, role] : roles.filter((one) => one !== role))} />
+        <span>${t(`role.${role}`)}</span></label>`)}</div></fieldset>
     <p><label class="choice"><input type="checkbox" checked=${everyone} onChange=${(event) => setEveryone(event.target.checked)} />
       <span>${t("rights.everyone")}</span></label></p>
     ${problem && html`<p class="notice bad" role="alert"><${Icon} name="warning" />${problem.words}</p>`}

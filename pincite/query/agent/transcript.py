@@ -14,7 +14,7 @@ from pincite.models.facts import facts_of
 from pincite.query.agent.scratchpad import Scratchpad
 from pincite.query.agent.tools import MAX_ARGUMENT_CHARS, tool_definitions
 from pincite.query.generate.assemble import history_messages, sampling_of
-from pincite.query.prompt.budget import TOKENS_PER_MESSAGE, Budget, count_tokens
+from pincite.query.prompt.budget import TOKENS_PER_MESSAGE, Budget, count_tokens, window_of
 from pincite.query.prompt.templates import Prompts
 
 OMITTED_RESULT = "(no longer shown; the sources it brought can still be cited by their numbers)"
@@ -45,22 +45,22 @@ class Transcript:
     @classmethod
     def of(cls, run: Run, plan: Plan, scratchpad: Scratchpad, *, tools: bool = True) -> "Transcript":
         """The transcript at the start of a question; passages on the scratchpad are shown beside it."""
-        llm, prompts = run.kit.llm, Prompts.of(run)
-        budget = Budget.of(llm.window, facts_of(run.model_of(plan.question)).tier)
+        window, prompts = window_of(run, plan.question), Prompts.of(run)
+        budget = Budget.of(window, facts_of(run.model_of(plan.question)).tier)
         answer = prompts.get(f"answer/{plan.intent.lower()}").text
         template = prompts.get("agent/system" if tools else "agent/writing")
         system = template.fill(boundary=scratchpad.boundary, answer=answer)
-        found, _ = scratchpad.show(scratchpad.hits, _result_tokens(llm.window, run.settings.agent.result_tokens))
+        found, _ = scratchpad.show(scratchpad.hits, _result_tokens(window, run.settings.agent.result_tokens))
         instructions = "\n\n".join(filter(None, (plan.question.sampling.system_prompt, system)))
         history, _ = history_messages(plan.question.conversation, budget.history, run.settings.chunking.tokenizer)
         return cls(
             instructions,
             prompts.get("agent/plain").text,
-            prompts.get("agent/last").fill(question=plan.text),
+            prompts.get("agent/last").fill(question=plan.answered),
             history,
-            plan.text,
+            plan.answered,
             found,
-            llm.window,
+            window,
             sampling_of(plan.question, budget, run=run),
             run.settings.chunking.tokenizer,
         )

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from pincite import __version__
 from pincite.config.branches.retrieval import Cache
 from pincite.core.protocols import CacheEntry, SimilarQuestion
-from pincite.core.query.answer import Answer, Degraded
+from pincite.core.query.answer import PROFILE_STAGE, Answer, Degraded
 from pincite.core.query.plan import Plan
 from pincite.core.query.prompt import NO_ANSWER
 from pincite.core.run import Run
@@ -42,7 +42,7 @@ NO_LOOKUP = Lookup()
 def may_use_cache(run: Run, plan: Plan) -> bool:
     """Whether an answer may come from the cache.
 
-    Only the mode `chat` is cached, with one query that was not guessed, on the current index and the current documents.
+    Only the mode `chat` is cached, with one query that was not guessed and is the question itself, on the current index and the current documents.
     A run with warnings or degradations is not cached, since these would be lost. In a conversation, only a question
     with a standalone form is cached: otherwise the model's answer depends on the history.
     """
@@ -53,7 +53,7 @@ def may_use_cache(run: Run, plan: Plan) -> bool:
     is_plain_chat = (
         plan.retrieves
         and question.mode == "chat"
-        and not (question.fresh or question.guessed or question.also or question.many)
+        and not (question.fresh or question.guessed or question.also or question.many or question.query)
     )
     is_current = question.filters.as_of is None and question.filters.index is None
     complete = not _uses_conversation(run, plan) or question.standalone is not None
@@ -174,8 +174,9 @@ def _is_cacheable(run: Run, plan: Plan, answer: Answer) -> bool:
 
 
 def _is_temporary(notes: Sequence[Degraded], run: Run) -> bool:
-    """Whether a degradation is temporary; features that a level never has here are not."""
-    return not set(notes) <= set(missing_features(run.settings.answers.level))
+    """Whether a degradation is temporary; what a level or a profile lacks here is not: settings decide about it."""
+    lasting = set(missing_features(run.settings.answers.level))
+    return any(note not in lasting and note.stage != PROFILE_STAGE for note in notes)
 
 
 def _cache_key(run: Run, plan: Plan) -> bytes:

@@ -32,7 +32,7 @@ def _source(number: int, hit: Hit, cited: bool) -> Source:
         end_char=chunk.end_char,
         heading_path=chunk.heading_path,
         snippet=snippet(chunk.text),
-        score=hit.score,
+        score=hit.score if hit.ranked else None,
         relevance=hit.relevance,
         similarity_score=hit.similarity,
         hybrid_score=hit.hybrid_score,

@@ -3,6 +3,7 @@
 import re
 import secrets
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 from pincite.core.query.hits import Hit
 from pincite.core.query.plan import Plan
@@ -44,8 +45,8 @@ async def model_verification(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[
     return kept
 
 
-def read_verdicts(text: str, count: int) -> Mapping[int, bool]:
-    """The verdict on each passage by its number, from JSON or from lines.
+def read_verdicts(text: str, count: int, judged: Literal["passage", "claim"] = "passage") -> Mapping[int, bool]:
+    """The verdict on each passage or claim by its number, from JSON or from lines.
 
     `ProviderError` where one is missing or contradictory.
     """
@@ -57,7 +58,11 @@ def read_verdicts(text: str, count: int) -> Mapping[int, bool]:
             found.setdefault(int(number), set()).add(str(word).lower() in _HELPS)
     clear = {number: words.pop() for number, words in found.items() if len(words) == 1}
     if not all(number in clear for number in range(1, count + 1)):
-        raise ProviderError(f"the model's verdicts on {count} passages could not be read; only rules verified them")
+        what = f"1 {judged}" if count == 1 else f"{count} {judged}s"
+        done = "verified" if judged == "passage" else "judged"
+        raise ProviderError(
+            f"the model's verdicts on {what} could not be read; only rules {done} {'it' if count == 1 else 'them'}"
+        )
     return clear
 
 

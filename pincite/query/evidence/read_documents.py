@@ -18,6 +18,7 @@ from pincite.extractive.whole.naming import (
     name_share,
     named_words,
     pair_named,
+    side_words,
     spellings,
 )
 from pincite.query.rank.rank import HIDDEN_CONTENT_TYPE
@@ -35,6 +36,10 @@ MIN_PART_CHARS = 3
 """Characters of a word that names are searched for."""
 HEADING_FACTOR = 0.85
 """Factor on the share of a name that a heading has: a title or a file name counts more."""
+
+
+_Section = tuple[str, tuple[str, ...]]
+"""A section: the id of its document, and its heading path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +65,14 @@ async def document_reading(run: Run, plan: Plan, hits: Sequence[Hit]) -> OpenedP
     form = answer_type(plan.text).form
     named = named_words(plan.text)
     known = await _candidates(run, plan, named, hits)
-    chosen: dict[str, float] = {}
+    chosen, sections = dict[str, float](), frozenset[_Section]()
     if form == "summary":
         chosen = _named_document(named, known, hits)
     elif form == "comparison" and (sides := sides_in(plan.text)):
-        left, right = map(named_words, sides)
-        chosen = dict.fromkeys(pair_named(left, right, known), 1.0)
+        own = side_words(*sides)
+        sections = _side_sections([*map(named_words, sides)], known, hits) or _side_sections(own, known, hits)
+        pair = {document for document, _ in sections} or pair_named(*own, known)
+        chosen = dict.fromkeys(pair, 1.0)
     elif form == "comparison" and compares_two(plan.text):
         shares = {one.document_id: name_share(named, (one.title, one.name)) for one in known}
         best = [one for one, share in shares.items() if share and share == max(shares.values())]
@@ -76,6 +83,8 @@ async def document_reading(run: Run, plan: Plan, hits: Sequence[Hit]) -> OpenedP
         found = dict.fromkeys((hit.chunk.document_id for hit in hits), 0.0)
         chosen = dict(list(found.items())[: MAX_DOCUMENTS - len(also.keys() - found.keys())]) | also
     texts = await asyncio.gather(*(_read(run, plan, document) for document in chosen))
+    if sections:
+        texts = [[chunk for chunk in text if (chunk.document_id, chunk.heading_path) in sections] for text in texts]
     wanted = {hit.chunk.heading_path for hit in hits}
     passages = [chunk for text in texts for chunk in _shortened(text, wanted, named, alone=alone)]
     run.observe(form=form, documents=len(chosen), passages=len(passages), named=alone)
@@ -113,6 +122,28 @@ def _named_document(named: Sequence[str], known: Sequence[NamedDocument], hits: 
             shares[chunk.document_id] = share
     best = max(shares, key=lambda document: shares[document], default=None)
     return {best: shares[best]} if best and shares[best] >= MIN_NAME_SHARE else {}
+
+
+def _side_sections(
+    sides: Sequence[Sequence[str]], known: Sequence[NamedDocument], hits: Sequence[Hit]
+) -> frozenset[_Section]:
+    """The two sections that the sides of a comparison name by heading and title; none where a document fits as well."""
+    found = set[_Section]()
+    for words in sides:
+        share = {(hit.chunk.document_id, hit.chunk.heading_path): _heading_share(words, hit.chunk) for hit in hits}
+        best = max(share, key=lambda section: share[section], default=None)
+        named = max((name_share(words, (one.title, one.name)) for one in known), default=0.0)
+        if best is None or share[best] < MIN_NAME_SHARE or share[best] <= named:
+            return frozenset()
+        found.add(best)
+    return frozenset(found) if len(found) == 2 else frozenset()
+
+
+def _heading_share(words: Sequence[str], chunk: RetrievedChunk) -> float:
+    """The share of these words in the headings of a passage; 0 where only the title of its document has them."""
+    below = " ".join(chunk.heading_path[1:])
+    own = any(is_in_name(word, below) and not is_in_name(word, chunk.title) for word in words)
+    return name_share(words, (chunk.title, *chunk.heading_path)) if own else 0.0
 
 
 async def _read(run: Run, plan: Plan, document: str) -> Sequence[RetrievedChunk]:

@@ -26,6 +26,8 @@ async def relevance_filter(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hi
     factor = EXTRACTIVE_FACTOR if run.kit.llm is run.kit.extractive and rag.threshold_on == "relevance" else 1.0
     raised = rag.similarity_threshold > MIN_RELEVANCE  # a raised threshold is not lowered
     threshold = rag.similarity_threshold if raised else factor * rag.similarity_threshold
+    if plan.question.min_score is not None and has_cosines(run):
+        threshold = -1.0  # the request has its own, which the ranking applied
     strong = [hit for hit in hits if threshold_score(run, hit) >= threshold]
     verified = strong
     if rag.verification_enabled:
@@ -36,9 +38,18 @@ async def relevance_filter(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hi
     kept = [hit for hit in hits if hit.chunk.key in chosen or is_title_match(hit)] if verified else []
     run.observe(weak=len(hits) - len(strong), unverified=len(strong) - len(verified), kept=len(kept))
     if hits and not kept:
-        found = "1 passage was" if len(hits) == 1 else f"{len(hits)} passages were"
-        run.warnings.append(f"{found} found, but none is relevant enough for an answer")
+        run.warnings.append(_reason(run, hits, threshold) if not strong else _reason(run, hits))
     return kept
+
+
+def _reason(run: Run, hits: Sequence[Hit], threshold: float | None = None) -> str:
+    """Why no hit is used: all are below the threshold, which can be changed, or verification dropped them."""
+    found = "1 passage was" if len(hits) == 1 else f"{len(hits)} passages were"
+    text = f"{found} found, but none is relevant enough for an answer"
+    if threshold is None or run.settings.rag.threshold_on != "similarity":
+        return text
+    best = max(threshold_score(run, hit) for hit in hits)
+    return f"{text}: the best has a similarity of {best:.2f}, below {threshold:g} (rag.similarity_threshold)"
 
 
 def drop_irrelevant(hits: Sequence[Hit], low: float = MIN_RELEVANCE) -> list[Hit]:

@@ -16,7 +16,7 @@ from pincite.errors import Invalid
 from pincite.models.facts import ModelFacts, facts_of
 from pincite.query.citations.sources import sources_of
 from pincite.query.generate.reasoning import NO_THINKING, Thinking, thinking_for
-from pincite.query.prompt.budget import TOKENS_PER_MESSAGE, Budget, count_tokens, tokenizer
+from pincite.query.prompt.budget import TOKENS_PER_MESSAGE, Budget, count_tokens, tokenizer, window_of
 from pincite.query.prompt.templates import Prompts, Template
 from pincite.text.injection import notices
 from pincite.text.tokens import Tokenizer
@@ -48,8 +48,8 @@ async def prompt_assembly(run: Run, plan: Plan, evidence: Evidence) -> Prompt:
     """Number the passages, best first, and fit every part into its budget; passages are never cut."""
     llm, settings = run.kit.llm, run.settings
     facts = facts_of(run.model_of(plan.question))
-    thinking = thinking_for(run, plan, facts)
-    budget = Budget.of(llm.window, facts.tier, settings.context.max_tokens, thinking.tokens)
+    thinking, window = thinking_for(run, plan, facts), window_of(run, plan.question)
+    budget = Budget.of(window, facts.tier, settings.context.max_tokens, thinking.tokens)
     builder = _PromptBuilder.of(run, plan, _advice_prompts(facts, thinking))
     fixed = builder.cost(builder.messages([], []))
     turns = () if llm is run.kit.extractive else plan.question.conversation
@@ -66,14 +66,16 @@ async def prompt_assembly(run: Run, plan: Plan, evidence: Evidence) -> Prompt:
         turns=len(history) // 2,
         tokens=tokens,
         room=budget.prompt,
-        window=llm.window,
+        window=window,
         thinks_aloud=thinking.step_by_step,
         thinking=thinking.tokens,
     )
     run.emit(SourcesFound(sources_of(chosen, cited=frozenset())))
     sampling = sampling_of(plan.question, budget, run=run, thinking=thinking)
     asked = plan.question.text if plan.question.standalone else ""
-    prompt = Prompt(plan.text, tuple(builder.messages(blocks, history)), tuple(chosen), tokens, sampling, asked=asked)
+    prompt = Prompt(
+        plan.answered, tuple(builder.messages(blocks, history)), tuple(chosen), tokens, sampling, asked=asked
+    )
     if settings.answers.ensemble_voting and llm is not run.kit.extractive:
         return replace(prompt, reordered=tuple(builder.reordered(blocks, history, settings.answers.drafts - 1)))
     return prompt
@@ -102,6 +104,7 @@ def sampling_of(question: Question, budget: Budget, *, run: Run, thinking: Think
         thinking=thinking.extended_tokens,
         temperature=llm.temperature if requested.temperature is None else requested.temperature,
         top_p=llm.top_p if requested.top_p is None else requested.top_p,
+        top_k=llm.top_k if requested.top_k is None else requested.top_k,
     )
 
 
@@ -141,14 +144,15 @@ class _PromptBuilder:
         name, form, prompts = settings.context.template, settings.citations.form, Prompts.of(run)
         boundary = f"=== {secrets.token_hex(8)} ==="
         kind = f"answer/{plan.analysis.hints.template}"
-        answer = " ".join(prompts.get(name).text for name in (*advice, kind))
+        suggest = ("suggest",) if settings.answers.suggestions != "off" else ()
+        answer = " ".join(prompts.get(name).text for name in (*advice, kind, *suggest))
         values = {
             "boundary": boundary,
             "citation": CITATION_FORMS.get((name, form), CITATION_BY_POSITION),
             "answer": answer,
         }
         counting = tokenizer(settings.chunking.tokenizer)
-        return cls(name, prompts, counting, boundary, plan.text, plan.question.sampling.system_prompt or "", values)
+        return cls(name, prompts, counting, boundary, plan.answered, plan.question.sampling.system_prompt or "", values)
 
     def count(self, text: str) -> int:
         return self.tokenizer.count(text)
@@ -192,7 +196,7 @@ class _PromptBuilder:
             file=_one_line(chunk.document_name),
             page=f", {chunk.place or f'page {chunk.page}'}" if chunk.page else "",
             page_number=str(chunk.page or "-"),
-            score=f"{hit.score:.2f}",
+            score=f"{hit.score:.2f}" if hit.ranked else "-",
             text=f"{chunk.header}\n{chunk.text}" if chunk.header else chunk.text,
         )
 

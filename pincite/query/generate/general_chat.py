@@ -6,7 +6,7 @@ from pincite.core.run import Run, SourcesFound
 from pincite.errors import Invalid
 from pincite.models.facts import facts_of
 from pincite.query.generate.assemble import history_messages, sampling_of
-from pincite.query.prompt.budget import TOKENS_PER_MESSAGE, Budget, tokenizer
+from pincite.query.prompt.budget import TOKENS_PER_MESSAGE, Budget, tokenizer, window_of
 from pincite.query.prompt.templates import Prompts
 
 
@@ -19,7 +19,8 @@ async def general_prompt(run: Run, plan: Plan) -> Prompt | None:
         if question.mode == "general":
             run.degrade("general_prompt", "this mode needs a language model, and none is configured (llm.*)")
         return None
-    budget = Budget.of(llm.window, facts_of(run.model_of(question)).tier)
+    window = window_of(run, question)
+    budget = Budget.of(window, facts_of(run.model_of(question)).tier)
     count, name = tokenizer(run.settings.chunking.tokenizer).count, run.settings.chunking.tokenizer
     system = "\n\n".join(
         filter(None, (question.sampling.system_prompt, Prompts.of(run).get("general" if general else "talk").text))
@@ -33,7 +34,7 @@ async def general_prompt(run: Run, plan: Plan) -> Prompt | None:
             code="system_prompt_too_long",
         )
     history, history_tokens = history_messages(question.conversation, budget.history, name)
-    run.observe(turns=len(history) // 2, tokens=fixed_tokens + history_tokens, window=llm.window)
+    run.observe(turns=len(history) // 2, tokens=fixed_tokens + history_tokens, window=window)
     return Prompt(
         plan.text,
         (ends[0], *history, ends[1]),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pincite.core.query.plan import Plan
 from pincite.core.run import Run
 from pincite.models.facts import ModelFacts
-from pincite.query.prompt.budget import Budget
+from pincite.query.prompt.budget import Budget, window_of
 from pincite.query.understand.level import uses_chain_of_thought
 
 MIN_THINKING_TOKENS = 1024
@@ -40,7 +40,7 @@ def thinking_for(run: Run, plan: Plan, facts: ModelFacts) -> Thinking:
         )
         return NO_THINKING
     if answers.extended_thinking:
-        tokens_available = Budget.of(run.kit.llm.window, facts.tier).for_thinking(answers.thinking_tokens)
+        tokens_available = Budget.of(window_of(run, plan.question), facts.tier).for_thinking(answers.thinking_tokens)
         if facts.thinking and tokens_available >= MIN_THINKING_TOKENS:
             return Thinking(tokens=tokens_available)
         model = run.model_of(plan.question)

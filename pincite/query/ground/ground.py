@@ -19,7 +19,7 @@ from pincite.query.ground.confidence import ConfidenceInputs, answered_share, ca
 from pincite.query.ground.conflicts import find_conflicts
 from pincite.query.ground.support import MIN_SUPPORT, SupportVerdict
 from pincite.query.understand.small_talk import talk_kind, talk_language
-from pincite.text.fixed_answers import nothing_found, quote_words, talk_reply
+from pincite.text.fixed_answers import nothing_found, nothing_readable, quote_words, talk_reply
 from pincite.text.terms import question_language
 
 ACROSS_SHARE = 0.5
@@ -67,9 +67,12 @@ async def _resolve(sources: Sequence[Hit], draft: Draft, check: ClaimCheck) -> G
 
 
 async def no_answer(run: Run, plan: Plan, evidence: Evidence) -> Answer:
-    """The answer where no passage is relevant; the model is not called."""
-    text = nothing_found(evidence.missing[:MAX_MISSING_ASPECTS], question_language(plan.text))
-    confidence = Confidence(0.0, "low", "no relevant passage was found")
+    """The answer where no passage is relevant; the model is not called. Whoever may read no document is told so."""
+    language, reason = question_language(plan.text), "no relevant passage was found"
+    text = nothing_found(evidence.missing[:MAX_MISSING_ASPECTS], language)
+    if not await run.kit.index.has_documents(run.scope):
+        text, reason = nothing_readable(language), "there is no document that this user may read"
+    confidence = Confidence(0.0, "low", reason)
     return build_answer(run, plan, evidence, _ungrounded_draft(text), confidence, (), Draft(text, None, None))
 
 

@@ -39,7 +39,7 @@ async def claim_verification(run: Run, sources: Sequence[Hit], check: ClaimCheck
     tokens = TOKENS_PER_VERDICT * len(pairs) + EXTRA_VERDICT_TOKENS
     bounds = Bounds(VERDICT_TIMEOUT_S, tokens, CHARS_PER_TOKEN * tokens)
     shown = [(claims[n].text, _passage_text(sources[source - 1], verdicts[n, source])) for n, source in pairs]
-    words = read_verdicts(await complete(_prompt(run, shown, bounds), bounds, run=run), len(pairs))
+    words = read_verdicts(await complete(_prompt(run, shown, bounds), bounds, run=run), len(pairs), "claim")
     run.observe(judged=len(pairs), denied=sum(not word for word in words.values()))
     judged = {pair: _apply_verdict(verdicts[pair], words[number]) for number, pair in enumerate(pairs, start=1)}
     return replace(check, verdicts=judged)

@@ -10,6 +10,7 @@ from pincite.core.query.plan import Plan
 from pincite.core.run import Run
 from pincite.errors import Unavailable
 from pincite.models.calibration import known_calibration, learn_calibration
+from pincite.query.ground.sentence_questions import sentence_question
 from pincite.query.rank.relevance import relevance
 from pincite.text import lang
 from pincite.text.sentences import sentences
@@ -18,13 +19,10 @@ from pincite.text.terms import question_language, terms, words
 MAX_SUGGESTIONS = 3
 COMPARED_PASSAGES = 3
 """Passages that a suggested question is compared with."""
-MAX_DEFINITION_CHARS = 300
-"""Characters at its beginning in which a passage may define something."""
+MAX_LEAD_CHARS = 400
+"""Characters at its beginning from which a passage's questions are made."""
 MIN_PASSAGE_WORDS = 12
 """Words of a passage that has something to tell beside its heading."""
-
-_FORM = frozenset({"said", "steht"})
-"""Words that are the question's own and not its subject's."""
 
 
 async def suggested_questions(
@@ -83,8 +81,8 @@ def _questions_from_passages(plan: Plan, evidence: Evidence, cited: Collection[i
         ):
             continue
         seen.add(_section(chunk))
-        question = heading_question(chunk.heading_path, chunk.title, language) or _first_definition(chunk)
-        if question and question not in made and not frozenset(terms(question, language)) - _FORM <= asked:
+        question = _heading_as_question(chunk) or _first_question(chunk)
+        if question and question not in made and not frozenset(terms(question, language)) <= asked:
             made.add(question)
             yield question
 
@@ -93,13 +91,23 @@ def _section(chunk: RetrievedChunk) -> tuple[str, tuple[str, ...]]:
     return chunk.document_id, chunk.heading_path
 
 
-def _first_definition(chunk: RetrievedChunk) -> str | None:
-    """What a passage begins to define."""
-    lead = chunk.text[:MAX_DEFINITION_CHARS]
-    found = next(
-        (made for start, end in sentences(lead) if (made := definition_question(lead[start:end], chunk.language))), None
-    )
-    return found[0] if found else None
+def _heading_as_question(chunk: RetrievedChunk) -> str | None:
+    """The heading of a passage where it is a question itself."""
+    heading = _NUMBERED.sub("", chunk.heading_path[-1].strip(" #*`")) if chunk.heading_path else ""
+    is_question = heading.endswith("?") and len(heading) <= MAX_HEADING_CHARS
+    return heading if is_question and len(terms(heading, chunk.language)) > 1 else None
+
+
+def _first_question(chunk: RetrievedChunk) -> str | None:
+    """What the first sentences of a passage answer or define, as a question."""
+    lead = chunk.text[:MAX_LEAD_CHARS]
+    for start, end in sentences(lead):
+        if question := sentence_question(lead[start:end], chunk.language):
+            return question
+        definite = lang.own_regex("suggested.definite", chunk.language, r"\s*%s\b").match(lead, start)
+        if not definite and (found := definition_question(lead[start:end], chunk.language)):
+            return found[0]  # `What is the exception?` says nothing alone
+    return None
 
 
 MAX_HEADING_CHARS = 100

@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
+from pincite.core.protocols import ServesModels
+from pincite.core.query.question import Question
+from pincite.core.run import Run
 from pincite.models.facts import Tier
 from pincite.text.tokens import Tokenizer
 
@@ -28,6 +31,12 @@ def tokenizer(name: str) -> Tokenizer:
 def count_tokens(name: str, text: str) -> int:
     """The number of tokens of a text; cached, since the turns of a conversation recur with every question."""
     return tokenizer(name).count(text)
+
+
+def window_of(run: Run, question: Question) -> int:
+    """The context window of the model that answers a question: of the one the request names, else the configured."""
+    llm, model = run.kit.llm, question.sampling.model
+    return llm.window_of(model) if model and isinstance(llm, ServesModels) else llm.window
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from pincite.core.run import Run
 from pincite.core.traces import llm_request_attributes, llm_response_attributes
 from pincite.errors import ProviderError
 from pincite.models.facts import facts_of
-from pincite.query.prompt.budget import TOKENS_PER_MESSAGE, tokenizer
+from pincite.query.prompt.budget import TOKENS_PER_MESSAGE, tokenizer, window_of
 from pincite.query.prompt.templates import Prompts
 
 NON_GREEDY_TEMPERATURE = 0.7
@@ -42,7 +42,7 @@ def render_prompt(
     facts, count = facts_of(run.model_of(question)), tokenizer(run.settings.chunking.tokenizer).count
     shown = Prompts.of(run).get(name).fill(**fills)
     tokens = count(shown) + TOKENS_PER_MESSAGE
-    if tokens > run.kit.llm.window - bounds.tokens:
+    if tokens > window_of(run, question) - bounds.tokens:
         return None
     sampling = Sampling(
         question.sampling.model, 0.0 if facts.greedy else NON_GREEDY_TEMPERATURE, max_tokens=bounds.tokens

@@ -29,6 +29,7 @@ REQUIRED_PLACEHOLDERS: Mapping[str, frozenset[str]] = {
         "answer/analytical": "",
         "quote-first": "",
         "think-first": "",
+        "suggest": "",
         "rewrite": "conversation question",
         "expand/variations": "question",
         "expand/hyde": "question",

@@ -18,7 +18,7 @@ async def passage_scoring(run: Run, plan: Plan, passages: Sequence[RetrievedChun
     for chunk in passages:
         cosine = cosines.get(chunk.key, 0.0)
         score = relevance(plan.queries, chunk, cosine, calibration)
-        hits.append(Hit(chunk, score, cosine, score, score))
+        hits.append(Hit(chunk, score, cosine, score, None))
     return hits
 
 

@@ -15,11 +15,10 @@ from pincite.errors import ProviderError
 from pincite.query.prompt.helper_call import Bounds, complete, render_prompt
 from pincite.query.understand.analysis import with_searches
 from pincite.query.understand.decompose import parts_of
+from pincite.query.understand.strategy import is_abstract
 from pincite.text import lang
 
 MAX_VARIATIONS = 3
-MIN_CONCRETE_WORDS = 5
-"""A question of fewer words that names nothing is abstract: a supposed answer finds more than it does itself."""
 STEP_BACK_BOUNDS = Bounds(seconds=20.0, tokens=80, characters=400)
 VARIATIONS_BOUNDS = Bounds(seconds=20.0, tokens=200, characters=1200)
 HYDE_BOUNDS = Bounds(seconds=20.0, tokens=200, characters=1500)
@@ -44,13 +43,13 @@ ExpansionCall = Callable[[Run, Plan], Awaitable[Sequence[str]]]
 
 def expands(plan: Plan, rag: Rag) -> bool:
     """Whether there may be further queries."""
-    return _queries_left(plan, rag) > 0 and (plan.strategy == "fusion" or bool(model_calls(plan, rag)))
+    return len(plan.searched) < rag.max_queries and (plan.strategy == "fusion" or bool(model_calls(plan, rag)))
 
 
 def model_calls(plan: Plan, rag: Rag) -> list[ExpansionCall]:
     """The stages in which the model is asked for further queries."""
     fusion = plan.strategy == "fusion"
-    by_meaning = plan.strategy != "lexical_only" and _is_abstract(plan)
+    by_meaning = plan.strategy != "lexical_only" and is_abstract(plan.text, plan.analysis)
     enabled = {
         step_back: rag.step_back_enabled or fusion,
         hyde: (rag.hyde_enabled or fusion) and by_meaning,
@@ -60,17 +59,13 @@ def model_calls(plan: Plan, rag: Rag) -> list[ExpansionCall]:
 
 
 def with_queries(run: Run, plan: Plan, calls: Sequence[ExpansionCall], written: Sequence[Sequence[str]]) -> Plan:
-    """The plan with the parts of the question and the queries that the model wrote, up to `rag.max_queries` in all."""
-    parts = parts_of(plan.text, plan.analysis)[: 2 if calls else None] if plan.strategy == "fusion" else ()
+    """The plan with the parts of the question, up to `rag.max_queries` in all, and every query that the model wrote."""
+    room = max(0, run.settings.rag.max_queries - len(plan.searched))
+    parts = parts_of(plan.text, plan.analysis)[: min(2, room) if calls else room] if plan.strategy == "fusion" else ()
     hypothetical = [text for call, texts in zip(calls, written, strict=True) for text in texts if call is hyde]
-    new = _new_queries((*parts, *(text for texts in written for text in texts)), plan.searched)
-    extra = tuple(new)[: _queries_left(plan, run.settings.rag)]
+    extra = tuple(_new_queries((*parts, *(text for texts in written for text in texts)), plan.searched))
     run.observe(parts=len(parts), by_model=sum(map(len, written)), searched=len(plan.searched) + len(extra))
     return with_searches(replace(plan, extra=extra), by_meaning=hypothetical) if extra else plan
-
-
-def _queries_left(plan: Plan, rag: Rag) -> int:
-    return rag.max_queries - len(plan.searched)
 
 
 async def query_variations(run: Run, plan: Plan) -> Sequence[str]:
@@ -115,7 +110,3 @@ def _new_queries(texts: Sequence[str], known: Sequence[str]) -> Iterator[str]:
 
 def _normalise(text: str) -> str:
     return re.sub(r"\W+", " ", text).strip().casefold()
-
-
-def _is_abstract(plan: Plan) -> bool:
-    return len(plan.text.split()) < MIN_CONCRETE_WORDS and not plan.analysis.entities

@@ -11,7 +11,7 @@ from pincite.query.rank.diversity import diversifies
 from pincite.query.understand.intent import analyse_question
 from pincite.query.understand.level import summarize_level
 from pincite.query.understand.small_talk import is_small_talk
-from pincite.query.understand.strategy import STRATEGIES, choose_strategy, passage_count
+from pincite.query.understand.strategy import STRATEGIES, choose_strategy, passage_count, uses_types
 
 GUESSED_QUERY_WEIGHT = 0.3
 """Weight of a guessed query beside the question as asked; see docs/evaluation.md."""
@@ -35,7 +35,7 @@ async def query_analysis(run: Run, question: Question, *, answered: bool = True)
     if level and level.is_chosen and level.left_out:
         run.degrade("level", f"mode {question.mode} does not use {', '.join(level.left_out)}")
     top_k, spec = passage_count(question, rag, strategy, analysis), STRATEGIES[strategy]
-    levels = result_levels(question, strategy, analysis)
+    levels = result_levels(question, rag, strategy, analysis)
     min_candidates = 0 if levels == (2,) else MIN_LEVEL_CANDIDATES
     plan = Plan(
         question,
@@ -87,11 +87,11 @@ def with_searches(plan: Plan, by_meaning: Sequence[str] = ()) -> Plan:
     return replace(plan, searches=searches)
 
 
-def result_levels(question: Question, strategy: Strategy, analysis: QuestionAnalysis) -> tuple[int, ...]:
-    """The levels of the results: as requested; with the strategy `hierarchical`, those that fit the question."""
+def result_levels(question: Question, rag: Rag, strategy: Strategy, analysis: QuestionAnalysis) -> tuple[int, ...]:
+    """The levels of the results: as requested; those that fit the question where strategy or settings say so."""
     if question.levels is not None:
         return tuple(sorted(set(question.levels)))
-    return analysis.levels if strategy == "hierarchical" else (2,)
+    return analysis.levels if strategy == "hierarchical" or uses_types(question, rag) else (2,)
 
 
 def needs_retrieval(question: Question, rag: Rag, *, writes: bool = True) -> bool:

@@ -9,16 +9,20 @@ from pincite.errors import Invalid
 from pincite.text.injection import notices
 
 
-async def guardrails(run: Run, question: Question, *, answered: bool = True) -> Question:
+async def guardrails(
+    run: Run, question: Question, *, answered: bool = True, max_queries: int | None = None
+) -> Question:
     """Refuse a question that is empty or too long, or too many queries; remove NUL characters.
 
     With `answered`, a model will answer the question: then mode and prompt injection are checked as well.
+    `max_queries` takes the place of the setting, for a tool with a limit of its own.
     """
-    max_chars, max_queries = run.settings.guard.max_query_chars, run.settings.rag.max_queries
-    texts = [text.replace("\0", " ").strip() for text in (question.text, *question.also)]
-    if len(texts) > max_queries:
-        raise Invalid(f"{len(texts)} queries at once are too many; send at most {max_queries} (rag.max_queries)")
-    for text in texts:
+    max_chars, limit = run.settings.guard.max_query_chars, max_queries or run.settings.rag.max_queries
+    texts = [_clean(text) for text in (question.text, *question.also)]
+    if len(texts) > limit:
+        raise Invalid(f"{len(texts)} queries at once are too many; send at most {limit} (rag.max_queries)")
+    query = None if question.query is None else _clean(question.query)
+    for text in (*texts, *(() if query is None else (query,))):
         if not text:
             raise Invalid("the question is empty; ask something", code="empty_query")
         if len(text) > max_chars:
@@ -28,9 +32,13 @@ async def guardrails(run: Run, question: Question, *, answered: bool = True) -> 
             )
     if answered:
         _check_mode(question)
-        _check_injection(run, texts[0])
+        _check_injection(run, texts[0] if query is None else f"{texts[0]}\n{query}")
     run.observe(characters=sum(map(len, texts)), queries=len(texts))
-    return replace(question, text=texts[0], also=tuple(texts[1:]))
+    return replace(question, text=texts[0], also=tuple(texts[1:]), query=query)
+
+
+def _clean(text: str) -> str:
+    return text.replace("\0", " ").strip()
 
 
 def _check_mode(question: Question) -> None:

@@ -44,7 +44,7 @@ _TYPES: Mapping[QuestionType, tuple[tuple[float, tuple[str, ...]], ...]] = {
 
 _HINTS: Mapping[Intent, Hints] = {
     "FACTUAL": Hints(template="factual"),
-    "SUMMARY": Hints(template="summary"),
+    "SUMMARY": Hints(breadth=2.0, template="summary"),
     "COMPARISON": Hints(mmr=True, chain_of_thought=True, graph=True, template="comparison"),
     "LIST": Hints(breadth=1.5, template="list"),
     "ANALYTICAL": Hints(chain_of_thought=True, graph=True, template="analytical"),

@@ -7,6 +7,7 @@ from pincite.config.settings import Settings
 from pincite.core.query.answer import Degraded
 from pincite.core.query.plan import QuestionAnalysis
 from pincite.core.query.question import EffortLevel, Question
+from pincite.query.understand.strategy import is_abstract
 
 
 def level_of(question: Question, settings: Settings) -> EffortLevel | None:
@@ -73,7 +74,7 @@ def summarize_level(
     enabled = {
         "query variations": rag.query_expansion_enabled,
         "step-back question": rag.step_back_enabled,
-        "hypothetical answer": rag.hyde_enabled,
+        "hypothetical answer": rag.hyde_enabled and is_abstract(question.search_text, analysis),
         RULE_VERIFICATION: rag.verification_enabled and rag.verification_by == "rules",
         "verification by the model": rag.verification_enabled and rag.verification_by == "model",
         "second pass": rag.second_look,

@@ -32,34 +32,40 @@ _TALK = r"%s|</?think|\[source"
 
 
 async def query_rewriting(run: Run, question: Question) -> Question:
-    """The question with its standalone form, where it is a follow-up and the rewriting is not doubtful."""
+    """The question with its standalone form, where it is a follow-up and the rewriting is not doubtful.
+
+    Where the caller gave a query to search for, that is rewritten, or is itself the standalone form of a follow-up.
+    """
     max_chars = run.settings.guard.max_query_chars
     conversation = resolve_follow_ups(question.conversation, max_chars)
-    rewrite = run.settings.conversation.query_rewriting_enabled and is_follow_up(question.text, conversation)
+    text = question.query or question.text
+    rewrite = run.settings.conversation.query_rewriting_enabled and is_follow_up(text, conversation)
     run.observe(follow_up=rewrite)
     if not rewrite:
-        return replace(question, conversation=conversation)
+        stands_for = question.query if is_follow_up(question.text, conversation) else None
+        return replace(question, conversation=conversation, standalone=stands_for or question.standalone)
     truncated = [_truncate_turn(turn, max_chars) for turn in conversation]
     prompt = _prompt(run, question, truncated)
     if prompt is None:
-        made = make_standalone(question.text, truncated)
+        made = make_standalone(text, truncated)
         run.observe(rewritten_by="words", changed=made is not None)
-        guess = made or place_beside(question.text, truncated)
+        guess = made or place_beside(text, truncated)
         return _with_standalone(question, conversation, guess, guessed=True)
-    text = _first_line(
+    written = _first_line(
         await complete(prompt, Bounds(REWRITE_TIMEOUT_S, MAX_REWRITE_TOKENS, MAX_REWRITE_CHARS), run=run)
     )
-    doubt = find_doubt(text, question.text, truncated)
+    doubt = find_doubt(written, text, truncated)
     run.observe(rewritten_by="model", doubt=doubt)
-    return _with_standalone(question, conversation, question.text if doubt else text)
+    return _with_standalone(question, conversation, text if doubt else written)
 
 
 def _with_standalone(
     question: Question, conversation: tuple[Exchange, ...], text: str, *, guessed: bool = False
 ) -> Question:
-    same = text.strip() == question.text.strip()
-    language = question_language(question.text)
-    searchable = bool(terms(question.text, language)) and not is_bare(question.text, language)  # `Why?` finds nothing
+    asked = question.query or question.text
+    same = text.strip() == asked.strip()
+    language = question_language(asked)
+    searchable = bool(terms(asked, language)) and not is_bare(asked, language)  # `Why?` finds nothing
     return replace(
         question,
         conversation=conversation,
@@ -94,7 +100,7 @@ def _prompt(run: Run, question: Question, conversation: Sequence[Exchange]) -> P
         return None
     lines, bounds = transcript_lines(conversation), Bounds(REWRITE_TIMEOUT_S, MAX_REWRITE_TOKENS, MAX_REWRITE_CHARS)
     while lines:
-        fills = {"conversation": "\n".join(lines), "question": question.text}
+        fills = {"conversation": "\n".join(lines), "question": question.query or question.text}
         if prompt := render_prompt("rewrite", question, fills, bounds, run=run, schema=REWRITTEN_SCHEMA):
             return prompt
         lines.pop(0)

@@ -11,6 +11,8 @@ from pincite.query.understand.decompose import parts_of
 _BOTH: tuple[Via, ...] = ("dense", "lexical")
 MAX_SHORT_QUESTION_WORDS = 8
 """A question of at most this many words is short."""
+MIN_CONCRETE_WORDS = 5
+"""A question of fewer words that names nothing is abstract."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,17 +42,28 @@ STRATEGIES: Mapping[Strategy, StrategySpec] = {
 
 def choose_strategy(question: Question, rag: Rag, analysis: QuestionAnalysis, text: str) -> tuple[Strategy, str]:
     """The strategy for a question and the reason: the request, else the settings, else the kind of question."""
-    if question.strategy is not None:
+    if question.strategy is not None and question.strategy != "auto":
         return question.strategy, "the request says so"
-    if not rag.use_hybrid_search and rag.strategy in ("auto", "hybrid"):
-        return "dense_only", "rag.use_hybrid_search is off"
-    if rag.strategy != "auto":
-        return rag.strategy, "rag.strategy says so"
-    return route_by_kind(analysis, text)
+    if question.strategy is None:
+        if not rag.use_hybrid_search and rag.strategy in ("auto", "by_type", "hybrid"):
+            return "dense_only", "rag.use_hybrid_search is off"
+        if rag.strategy != "auto" and rag.strategy != "by_type":
+            return rag.strategy, "rag.strategy says so"
+    return route_by_kind(analysis, text, both=uses_types(question, rag))
 
 
-def route_by_kind(analysis: QuestionAnalysis, text: str) -> tuple[Strategy, str]:
-    """The strategy that fits the kind of question, and the reason."""
+def uses_types(question: Question, rag: Rag) -> bool:
+    """Whether the type of question decides about levels, and about strategies that use both engines."""
+    return rag.strategy == "by_type" and question.strategy in (None, "auto")
+
+
+def is_abstract(text: str, analysis: QuestionAnalysis) -> bool:
+    """Whether a question is short and names nothing: a hypothetical answer finds more than it does itself."""
+    return len(text.split()) < MIN_CONCRETE_WORDS and not analysis.entities
+
+
+def route_by_kind(analysis: QuestionAnalysis, text: str, *, both: bool = False) -> tuple[Strategy, str]:
+    """The strategy that fits the kind of question, and the reason; with `both`, one that uses both engines."""
     entity_kinds = {entity.kind for entity in analysis.entities}
     if analysis.intent == "SUMMARY":
         return "hierarchical", "a summary draws on a whole document"
@@ -58,7 +71,8 @@ def route_by_kind(analysis: QuestionAnalysis, text: str) -> tuple[Strategy, str]
         return "fusion", "it has several parts"
     if entity_kinds & {"quoted", "code"}:
         return "two_stage", "it names an exact term"
-    if analysis.intent == "FACTUAL" and analysis.type == "factual" and len(text.split()) <= MAX_SHORT_QUESTION_WORDS:
+    is_short = len(text.split()) <= MAX_SHORT_QUESTION_WORDS
+    if analysis.intent == "FACTUAL" and analysis.type == "factual" and is_short and not both:
         return "dense_only", "it is short and asks for a fact"
     return "hybrid", "no other strategy fits better"
 
@@ -68,6 +82,7 @@ def passage_count(question: Question, rag: Rag, strategy: Strategy, analysis: Qu
     if question.top_k is not None:
         return question.top_k
     by_setting = strategy == "dense_only" and question.strategy is None and not rag.use_hybrid_search
+    by_setting = by_setting or uses_types(question, rag)
     factor = max(
         1.0 if by_setting else STRATEGIES[strategy].breadth, analysis.hints.breadth if analysis.hints.breadth > 1 else 0
     )

@@ -13,7 +13,7 @@ from pincite.core.run import Run
 from pincite.errors import Unavailable, Unreadable
 from pincite.models.facts import facts_of
 from pincite.models.resilient import abilities_of
-from pincite.query.prompt.budget import count_tokens
+from pincite.query.prompt.budget import count_tokens, window_of
 from pincite.query.understand.analysis import with_searches
 from pincite.text.invisible import visible
 
@@ -54,7 +54,7 @@ async def picture_reading(run: Run, plan: Plan) -> tuple[Plan, PictureContext]:
     if run.kit.llm is not run.kit.extractive:
         model = f"the model {run.model_of(question)} does not see pictures (llm.vision)"
     max_chars = min(
-        MAX_PICTURE_TEXT_CHARS, run.kit.llm.window // max(1, len(question.pictures))
+        MAX_PICTURE_TEXT_CHARS, window_of(run, question) // max(1, len(question.pictures))
     )  # about a quarter of the window for all pictures
     words = tuple(
         [

@@ -1,4 +1,4 @@
-"""Permissions: documents and folders shared with people, groups or everyone.
+"""Permissions: documents and folders shared with people, groups, roles or everyone.
 
 A realm is the set of an owner's documents with the same readers; every row of a document carries its realm.
 """
@@ -23,7 +23,7 @@ from pincite.store.search.vocabulary import remove_words, store_words
 from pincite.text.terms import forms
 
 Readers = tuple[str, ...]
-"""The readers besides the owner, sorted: `user:ID`, `group:ID`, `everyone`."""
+"""The readers besides the owner, sorted: `user:ID`, `group:ID`, `role:ROLE`, `everyone`."""
 EVERYONE = "everyone"
 _LOCK = 0x72756C65  # "rule": advisory lock on the readers of one owner's folders
 CHUNKS_PER_TRANSACTION = 2_000
@@ -41,7 +41,7 @@ class Permissions:
         self._database = database
 
     async def readers(self, scope: Scope, request: ShareRequest) -> Readers:
-        """Return the readers with these names of users and groups; `Invalid` for an unknown name."""
+        """Return the readers with these names of users and groups and these roles; `Invalid` for an unknown name."""
         query = "select given, principal from known_readers(%(users)s, %(groups)s)"
         values = {"users": list(request.users), "groups": list(request.groups)}
         [found] = await self._database.run_batch(scope.person, query, values=values)
@@ -50,7 +50,7 @@ class Permissions:
             if missing := [name for name in names if (kind, name) not in known]:
                 raise Invalid(f"there is no {kind} '{missing[0]}'", code=f"no_{kind}")
         own = f"user:{scope.person}"
-        named = {principal for _, principal in found if principal != own}
+        named = {principal for _, principal in found if principal != own} | {f"role:{role}" for role in request.roles}
         return tuple(sorted(named | ({EVERYONE} if request.everyone else set())))
 
     async def share(self, scope: Scope, document_id: str, readers: Readers | None) -> None:

@@ -81,5 +81,7 @@ def to_document(row: Sequence[Any], signature: str) -> Document:
 
 def to_access(owner: str, readers: Sequence[str]) -> Access:
     """Return the permissions of an owner and the readers as the database stores them."""
-    named = {kind: tuple(r.partition(":")[2] for r in readers if r.startswith(kind)) for kind in ("user:", "group:")}
-    return Access(owner, named["user:"], named["group:"], "everyone" in readers)
+    named = {
+        kind: tuple(r.partition(":")[2] for r in readers if r.startswith(kind)) for kind in ("user:", "group:", "role:")
+    }
+    return Access(owner, named["user:"], named["group:"], "everyone" in readers, named["role:"])

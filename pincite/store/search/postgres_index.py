@@ -168,6 +168,12 @@ class PostgresIndex:
         async with self._database.transaction(scope.person) as connection:
             return await parents.parents_of(connection, keys, level, scope)
 
+    async def has_documents(self, scope: Scope) -> bool:
+        """Return whether the scope admits any document at all, indexed or not."""
+        query = "select exists (select from document where realm = any(%(realms)s))"
+        [[(found,)]] = await self._database.run_batch(scope.person, query, values={"realms": list(scope.realms)})
+        return bool(found)
+
     async def pages(self, extracts: Sequence[TextSpan], *, scope: Scope) -> list[list[PageText]]:
         """Return the pages that each span of text overlaps."""
         return await pages.pages_of_spans(self._database, extracts, scope)

@@ -76,7 +76,7 @@ def test_a_document_is_shared_and_unshared(client: httpx2.Client, bob: tuple[str
     upload(client, "a.md", "# Heron\n\nThe heron waits.\n", folder=folder)
     [document] = completed(client, folder)
     address = f"{API}/documents/{document['id']}"
-    assert document["access"] == {"owner": "local", "users": [], "groups": [], "everyone": False}
+    assert document["access"] == {"owner": "local", "users": [], "groups": [], "everyone": False, "roles": []}
     shared = client.patch(address, json={"access": {"users": [name]}}).json()
     assert shared["access"]["users"] == [name]
     assert own.get(address).json()["title"] == "Heron"
@@ -115,7 +115,7 @@ def test_a_shared_folder_includes_later_documents(
 ) -> None:
     name, own = bob
     made = client.post(f"{API}/folders", json={"path": folder, "access": {"users": [name]}}).json()
-    assert made["access"] == {"owner": "local", "users": [name], "groups": [], "everyone": False}
+    assert made["access"] == {"owner": "local", "users": [name], "groups": [], "everyone": False, "roles": []}
     upload(client, "a.md", "# A", folder=f"{folder}/below")
     upload(client, "b.md", "# B", folder=folder, access=json.dumps({"users": []}))
     completed(client, folder)

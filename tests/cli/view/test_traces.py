@@ -79,10 +79,16 @@ def test_a_list_has_a_line_for_each() -> None:
     traces = [
         trace(content=Content("Why?")),
         trace(error="Invalid: no"),
-        trace(degraded=(Degraded("query_embedding", "down"),)),
+        trace(degraded=(Degraded("query_embedding", "down"), Degraded("profile", "made for another model"))),
+        trace(degraded=(Degraded("profile", "made for another model"),)),
     ]
     lines = seen(lambda screen: print_traces(screen, traces)).splitlines()
-    assert [line.split("ms")[1].strip() for line in lines[1:]] == ["Why?", "✗ Invalid: no", "! without query_embedding"]
+    assert [line.split("ms")[1].strip() for line in lines[1:]] == [
+        "Why?",
+        "✗ Invalid: no",
+        "! without query_embedding",
+        "! profile incomplete",
+    ]
     assert max(map(len, lines)) <= 80
     narrow = seen(lambda screen: print_traces(screen, traces), width=60).splitlines()
     assert narrow[1].split() == ["0123456789ab", "12:00:00", "query", "100.0", "ms", "Why?"]

@@ -4,8 +4,11 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+import pytest
+
 from pincite.core.query.hits import Hit
 from pincite.core.run import Run
+from pincite.query.citations.sources import sources_of
 from pincite.query.evidence.expand_documents import document_expansion
 from tests.builders import found, hit, plan
 from tests.query.conftest import MemoryIndex
@@ -26,17 +29,28 @@ def expanded(run: Run, hits: Sequence[Hit] = (HIT,)) -> list[Hit]:
     return asyncio.run(document_expansion(run, plan("cats purr"), hits))
 
 
-def test_similar_passages_are_added_after_the_hits(make_run: Callable[..., Run]) -> None:
+def test_all_passages_of_the_documents_are_added_after_the_hits(make_run: Callable[..., Run]) -> None:
     hits = expanded(make_run(rag__threshold_on="similarity", rag__expansion__threshold=0.3))
-    assert [one.chunk.key for one in hits] == [1, 2]
+    assert [one.chunk.key for one in hits] == [1, 2, 3]  # the nearest first; 3 has a cosine of .2
     assert hits[0] == HIT
-    assert (hits[1].score, hits[1].similarity, hits[1].hybrid_score) == (0.4, 0.6, 0.0)
-    assert hits[1].relevance > 0.5
+    assert [one.similarity for one in hits[1:]] == [0.6, 0.2]
+    assert hits[1].relevance > 0.5 > hits[2].relevance
+    assert [(one.ranked, one.hybrid_score) for one in hits[1:]] == [(False, None)] * 2
 
 
-def test_the_threshold_reads_relevance_unless_the_settings_say_otherwise(make_run: Callable[..., Run]) -> None:
-    assert [one.chunk.key for one in expanded(make_run(rag__expansion__threshold=0.3))] == [1, 2]
-    assert [one.chunk.key for one in expanded(make_run(rag__expansion__threshold=0.0))] == [1, 2, 3]
+@pytest.mark.parametrize("on", ["similarity", "relevance"])
+def test_only_documents_whose_best_hit_passes_the_threshold_are_expanded(make_run: Callable[..., Run], on: str) -> None:
+    fits = replace(HIT, similarity=0.3, relevance=0.3)
+    fails = replace(HIT, **{"similarity": 0.3, "relevance": 0.3, on: 0.29})
+    run = make_run(rag__threshold_on=on, rag__expansion__threshold=0.3)
+    assert len(expanded(run, [fits])) == 3
+    assert expanded(run, [fails]) == [fails]
+
+
+def test_a_source_that_was_added_has_no_scores_that_nobody_computed(make_run: Callable[..., Run]) -> None:
+    found, added, _ = sources_of(expanded(make_run()), frozenset())
+    assert (found.score, found.hybrid_score) == (0.4, HIT.hybrid_score)
+    assert (added.score, added.hybrid_score, added.similarity_score) == (None, None, 0.6)
 
 
 def test_only_the_best_documents_are_looked_into(make_run: Callable[..., Run]) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Literal
 
 import pytest
 
@@ -84,3 +85,16 @@ def test_verdicts_in_json_are_read(make_run: Callable[..., Run], said: str) -> N
     assert schema is not None
     assert schema["required"] == ["1", "2", "3"]
     assert schema["properties"]["2"] == {"type": "string", "enum": ["yes", "no"]}
+
+
+@pytest.mark.parametrize(
+    ("judged", "count", "words"),
+    [
+        ("passage", 2, "the model's verdicts on 2 passages could not be read; only rules verified them"),
+        ("claim", 1, "the model's verdicts on 1 claim could not be read; only rules judged it"),
+    ],
+)
+def test_what_was_judged_is_named(judged: Literal["passage", "claim"], count: int, words: str) -> None:
+    with pytest.raises(ProviderError) as raised:
+        read_verdicts("I cannot say.", count, judged)
+    assert str(raised.value) == words

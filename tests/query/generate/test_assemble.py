@@ -286,3 +286,10 @@ def test_the_strongest_stand_first_and_last_and_the_weakest_in_the_middle() -> N
 
 def test_sandwich_of_few_passages() -> None:
     assert [sandwich(range(n)) for n in range(3)] == [[], [0], [0, 1]]
+
+
+def test_suggested_questions_are_asked_for_unless_they_are_off(make_run: Callable[..., Run]) -> None:
+    hits = [hit("Cats purr.")]
+    marked = ["SUGGESTED_QUESTIONS:" in assembled(make_run(answers__suggestions=how), None, *hits).messages[0].content
+              for how in ("checked", "model", "off")]  # fmt: skip
+    assert marked == [True, True, False]

@@ -13,9 +13,10 @@ from pincite.query.ground.suggestions import definition_question, heading_questi
 from tests.builders import hit, plan
 
 LONG = "Quiet hours are from eight to three in the whole residential wing of the station, every day."
+VISITS = "Twelve people may visit at once. Children are counted like everybody else, and so are guides of the village."
 HITS = (
     hit(LONG, key=1, heading_path=("Handbook", "Arriving late")),
-    hit(LONG, key=2, heading_path=("Handbook", "Quiet hours")),
+    hit(VISITS, key=2, heading_path=("Handbook", "Quiet hours")),
     hit(LONG, key=3, heading_path=("Handbook", "Quiet hours"), document_id="doc2"),
     hit("Too short.", key=4, heading_path=("Handbook", "Laundry service")),
     hit(LONG, key=5, heading_path=("Handbuch", "Die Waschküche"), language="de"),
@@ -31,7 +32,13 @@ def made(run: Run, *written: str, hits: tuple[Hit, ...] = HITS) -> tuple[str, ..
 
 
 def test_uncited_passages_become_suggested_questions(make_run: Callable[..., Run]) -> None:
-    assert made(make_run()) == ("What is said about Quiet hours?", "What is a dewar?")
+    assert made(make_run()) == ("How many people may visit at once?", "What is a dewar?")
+
+
+def test_a_heading_that_is_a_question_is_suggested_and_no_other_heading(make_run: Callable[..., Run]) -> None:
+    asked = hit(LONG, key=2, heading_path=("Handbook", "3. May I bring a dog?"))
+    plain = hit(LONG, key=3, heading_path=("Handbook", "Costs"))
+    assert made(make_run(), hits=(HITS[0], asked, plain)) == ("May I bring a dog?",)
 
 
 def test_the_question_itself_is_not_suggested(make_run: Callable[..., Run]) -> None:

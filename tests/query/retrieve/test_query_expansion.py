@@ -13,7 +13,7 @@ from pincite.errors import ProviderError
 from pincite.query.pipeline import query_expansion
 from pincite.query.prompt.helper_call import Bounds
 from pincite.query.retrieve import query_expansion as stage
-from pincite.query.retrieve.query_expansion import clean_lines
+from pincite.query.retrieve.query_expansion import clean_lines, expands
 from pincite.query.understand.analysis import query_analysis
 
 VARIATIONS = "1. How high is the tower?\n2. What is the height of the building?\n3. tower elevation\n4. one too many"
@@ -69,8 +69,8 @@ def test_each_setting_makes_one_call_and_all_run_concurrently(make_run: Callable
         "Trust is built slowly.",
         "How high is the tower?",
         "What is the height of the building?",
+        "tower elevation",
     )
-    assert len(plan.searched) == 5  # rag.max_queries
     by_text = {text: [search.via for search in plan.searches if search.text == text] for text in plan.searched}
     assert by_text["Trust is built slowly."] == ["dense"]
     assert by_text["How tall are towers?"] == ["dense", "lexical"]
@@ -93,6 +93,8 @@ def test_fusion_switches_all_on_and_searches_the_parts_first(make_run: Callable[
         "Who was older, Karl Lindner",
         "How tall are towers?",
         "How high is the tower?",
+        "What is the height of the building?",
+        "tower elevation",
     )
 
 
@@ -125,12 +127,28 @@ def test_a_model_that_takes_too_long_is_not_waited_for(
     assert "longer than 0.05 s" in run.degraded[0].reason
 
 
-@pytest.mark.parametrize("most", [1, 2, 3])
-def test_expansion_respects_max_queries(make_run: Callable[..., Run], most: int) -> None:
-    plan = expanded(make_run(llm=Model(), rag__max_queries=most, **ALL_ON), Question("What is trust?"))
-    assert len(plan.searched) == most
-    many = expanded(make_run(llm=Model(), rag__max_queries=2, **ALL_ON), Question("a", also=("b",), many=True))
-    assert many.searched == ("a", "b")
+def test_every_query_that_was_asked_for_is_searched(make_run: Callable[..., Run]) -> None:
+    asked = Question("When does parental leave end, and who leads Helios?", strategy="fusion")
+    model = Model()
+    plan = expanded(make_run(llm=model, rag__max_queries=3), asked)
+    parts = ("When does parental leave end", "who leads Helios")
+    written = (
+        "How tall are towers?",
+        "How high is the tower?",
+        "What is the height of the building?",
+        "tower elevation",
+    )
+    assert plan.searched == (asked.text, *parts, *written)
+    assert len(model.prompts) == 2
+    two = expanded(make_run(llm=Model(), rag__max_queries=2), asked)
+    assert two.searched == (asked.text, parts[0], *written)
+
+
+def test_where_the_queries_of_the_caller_are_all_nothing_is_added(make_run: Callable[..., Run]) -> None:
+    for most, question in ((1, Question("What is trust?")), (2, Question("a", also=("b",), many=True))):
+        run = make_run(llm=Model(), rag__max_queries=most, **ALL_ON)
+        plan = asyncio.run(query_analysis(run, question))
+        assert not expands(plan, run.settings.rag)
 
 
 @pytest.mark.parametrize(

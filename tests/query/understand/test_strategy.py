@@ -3,14 +3,15 @@ from typing import Any, get_args
 import pytest
 
 from pincite.config.branches.retrieval import Rag
-from pincite.core.query.question import Question, Strategy
+from pincite.core.query.question import Question, RequestedStrategy, Strategy
 from pincite.query.understand.intent import analyse_question
 from pincite.query.understand.strategy import STRATEGIES, choose_strategy, passage_count, route_by_kind
 
 
 def test_every_strategy_has_a_spec() -> None:
     assert set(STRATEGIES) == set(get_args(Strategy))
-    assert set(get_args(Rag.model_fields["strategy"].annotation)) == {"auto", *get_args(Strategy)}
+    assert set(get_args(Rag.model_fields["strategy"].annotation)) == {"auto", "by_type", *get_args(Strategy)}
+    assert set(get_args(RequestedStrategy)) == {"auto", *get_args(Strategy)}
     ways = [
         (way.engines, way.breadth, way.reads, way.reranked)
         for name, way in STRATEGIES.items()
@@ -28,6 +29,11 @@ def test_every_strategy_has_a_spec() -> None:
         (Question("q"), {"use_hybrid_search": False}, "dense_only", "use_hybrid_search"),
         (Question("q", strategy="hybrid"), {"use_hybrid_search": False}, "hybrid", "request"),
         (Question("q"), {}, "hybrid", "rag.strategy"),
+        (Question("q", strategy="auto"), {}, "dense_only", "short"),
+        (Question("q", strategy="auto"), {"strategy": "two_stage"}, "dense_only", "short"),
+        (Question("q"), {"strategy": "by_type"}, "hybrid", "no other"),
+        (Question("Compare cats with dogs."), {"strategy": "by_type"}, "fusion", "parts"),
+        (Question("Summarise the handbook."), {"strategy": "by_type"}, "hierarchical", "summary"),
         (Question("q"), {"strategy": "auto"}, "dense_only", "short"),
     ],
 )

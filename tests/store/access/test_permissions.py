@@ -43,6 +43,11 @@ async def found(store: Any, person: str, words: str) -> set[str]:
     return {read.chunks[match.key].document_id for match in by_words if match.key in read.chunks}
 
 
+async def set_role(store: Any, person: str, role: str) -> None:
+    async with store.database.administrator() as admin:
+        await admin.execute("update pincite.person set role = %s where id = %s", (role, person))
+
+
 async def share(store: Any, document_id: str, **wish: Any) -> None:
     rights, scope = Permissions(store.database), await store.scope()
     await rights.share(scope, document_id, await rights.readers(scope, ShareRequest(**wish)))
@@ -244,6 +249,24 @@ def test_the_database_refuses_changes_by_readers(with_store: Any) -> None:
         ):
             with pytest.raises(NotFound):
                 await call
+
+    with_store(test)
+
+
+def test_a_role_opens_a_document_to_its_users_as_long_as_they_have_it(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        await people(store, "bob", "carol")
+        one = await store.put("a.md", "wren")
+        await share(store, one, roles=("editor",))
+        assert (await store.library.get(await store.scope(), one)).access == Access("local", roles=("editor",))
+
+        await set_role(store, "bob", "editor")
+        assert (await found(store, "bob", "wren"), await found(store, "carol", "wren")) == ({one}, set())
+        assert (await store.library.get(await store.library.scope("bob"), one)).access == Access("local")
+        await set_role(store, "bob", "reader")
+        assert await found(store, "bob", "wren") == set()
+        await share(store, one, roles=("reader", "administrator"))
+        assert (await found(store, "bob", "wren"), await found(store, "carol", "wren")) == ({one}, {one})
 
     with_store(test)
 
