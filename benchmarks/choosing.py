@@ -31,7 +31,7 @@ from pincite.core.query.question import Filters, Question
 from pincite.core.run import Kit
 from pincite.extractive import abstain
 from pincite.extractive.question import QuestionTerms, question_terms
-from pincite.extractive.score import WEIGHTS, ScoredSentence, rank_by_terms, score_sentences, term_shares
+from pincite.extractive.score import WEIGHTS, ScoredSentence, rank_candidates, score_sentences, term_shares
 from pincite.extractive.sentences import sentences_of
 from pincite.models.calibration import FITTED as FITTED_CALIBRATION
 from pincite.models.calibration import known_calibration, to_common_scale
@@ -108,18 +108,18 @@ async def _case(
 ) -> Case:
     sentences = sentences_of(sources)
     asked = question_terms(question["text"], sentences)
-    sentences = rank_by_terms(asked, sentences)[:MAX_EMBEDDED_SENTENCES]
-    embedder = pincite.services.kit_factory.kit(pincite.services.live_settings.settings).embedder
+    kit = pincite.services.kit_factory.kit(pincite.services.live_settings.settings)
+    numbers = sorted({sentence.source for sentence in sentences})
+    texts_read = [readable(sources[number - 1].chunk) for number in numbers]
+    read = await kit.reader.read(asked.text, texts_read) if kit.reader and numbers else []
+    readings = dict(zip(numbers, read, strict=True))
+    sentences = rank_candidates(asked, sentences, readings)[:MAX_EMBEDDED_SENTENCES]
+    embedder = kit.embedder
     [wanted] = await embedder.embed([asked.text], as_query=True)
     texts = [embedder.windows(sentence.embedded_text)[0] for sentence in sentences]
     vectors = await embedder.embed(texts, as_query=False) if texts else []
     scale = known_calibration(embedder) or FITTED_CALIBRATION
     cosines = [to_common_scale(scale, float(np.dot(wanted, vector))) or 0.0 for vector in vectors]
-    reader = pincite.services.kit_factory.kit(pincite.services.live_settings.settings).reader
-    numbers = sorted({sentence.source for sentence in sentences})
-    texts_read = [readable(sources[number - 1].chunk) for number in numbers]
-    read = await reader.read(asked.text, texts_read) if reader and numbers else []
-    readings = dict(zip(numbers, read, strict=True))
     found = score_sentences(asked, sentences, cosines, readings)
     gold = [kind == "covered" and _holds(twin or question, sources[one.sentence.source - 1], one) for one in found]
     words = score_sentences(asked, sentences, term_shares(asked, sentences))

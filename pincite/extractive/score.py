@@ -39,8 +39,9 @@ WEIGHTS: Mapping[str, float] = {
     "lacks_name": -0.3,
     "reason": 3.0,
     "defines": 3.0,
-    "read": 0.0,
-    "read_log": 0.0,
+    "read": 2.0,
+    "read_log": 3.0,
+    "read_across": 3.0,
 }
 """Weight of each feature; `./run bench choosing` fits them, see docs/evaluation.md. The last two are set by hand: their
 features are too rare in the questions that the others are fitted on."""
@@ -70,7 +71,7 @@ def score_sentences(
     readings: Mapping[int, Reading] | None = None,
 ) -> list[ScoredSentence]:
     """The sentences with their scores, the best first; `readings` are what the reader found, by source."""
-    read = [_read_features(sentence, readings) for sentence in found]
+    read = [_read_features(sentence, readings, question.language) for sentence in found]
     shares = _gram_shares(question, found)
     best = max((sentence.relevance for sentence in found), default=0.0)
     scored = [
@@ -90,13 +91,21 @@ def score_sentences(
     return sorted(scored, key=lambda one: (-one.score, one.sentence.source, one.sentence.start))
 
 
-def _read_features(sentence: Sentence, readings: Mapping[int, Reading] | None) -> dict[str, float]:
-    """The probability that the sentence answers, by the reader, and its logarithm, from 0 to 1."""
+def _read_features(sentence: Sentence, readings: Mapping[int, Reading] | None, language: str) -> dict[str, float]:
+    """The probability that the sentence answers, by the reader, and its logarithm, from 0 to 1.
+
+    The logarithm counts more where the question is in another language, since words cannot be compared.
+    """
     if not readings:
         return {}
-    reading = readings.get(sentence.source)
-    probability = reading.probability(sentence.start, sentence.end) if reading else 0.0
-    return {"read": probability, "read_log": 1 + log(max(probability, LEAST_READ)) / -log(LEAST_READ)}
+    probability = _read_probability(sentence, readings)
+    by_log = 1 + log(max(probability, LEAST_READ)) / -log(LEAST_READ)
+    return {"read": probability, "read_log": by_log, "read_across": by_log if sentence.language != language else 0.0}
+
+
+def _read_probability(sentence: Sentence, readings: Mapping[int, Reading] | None) -> float:
+    reading = readings.get(sentence.source) if readings else None
+    return reading.probability(sentence.start, sentence.end) if reading else 0.0
 
 
 _RELEVANCE_WEIGHT = 0.1
@@ -106,15 +115,19 @@ _ACROSS_WEIGHT = 0.5
 """Weight of the relevance of a passage in another language, whose words cannot be compared."""
 
 
-def rank_by_terms(question: QuestionTerms, found: Sequence[Sentence]) -> list[Sentence]:
-    """The sentences by the terms that they share with the question, the best first."""
-    shares = [
-        share if one.language == question.language else max(share, _ACROSS_WEIGHT * one.relevance)
-        for share, one in zip(term_shares(question, found), found, strict=True)
+def rank_candidates(
+    question: QuestionTerms, found: Sequence[Sentence], readings: Mapping[int, Reading] | None = None
+) -> list[Sentence]:
+    """The sentences by the terms that they share with the question and by the reader, the best first."""
+    ranks = [
+        _shared(question, one, share) + _RELEVANCE_WEIGHT * one.relevance + _read_probability(one, readings)
+        for one, share in zip(found, term_shares(question, found), strict=True)
     ]
-    return [
-        found[n] for n in sorted(range(len(found)), key=lambda n: -shares[n] - _RELEVANCE_WEIGHT * found[n].relevance)
-    ]
+    return [found[n] for n in sorted(range(len(found)), key=lambda n: -ranks[n])]
+
+
+def _shared(question: QuestionTerms, one: Sentence, share: float) -> float:
+    return share if one.language == question.language else max(share, _ACROSS_WEIGHT * one.relevance)
 
 
 def term_shares(question: QuestionTerms, found: Sequence[Sentence]) -> list[float]:

@@ -1,6 +1,6 @@
 """The built-in extractive answerer: quotes and cites sentences without a language model, or declines to answer."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pincite.core.protocols import LLM, Embedder, Reader
@@ -12,7 +12,7 @@ from pincite.extractive.abstain import answer_probability, needed_probability, r
 from pincite.extractive.compose import AnswerPart, compose_answer
 from pincite.extractive.filter import without_others
 from pincite.extractive.question import QuestionTerms, question_terms, with_follow_up
-from pincite.extractive.score import ScoredSentence, rank_by_terms, score_sentences, term_shares
+from pincite.extractive.score import ScoredSentence, rank_candidates, score_sentences, term_shares
 from pincite.extractive.sentences import Sentence, sentences_of
 from pincite.extractive.table.answers import table_answer
 from pincite.extractive.whole.comparison import compared
@@ -58,9 +58,9 @@ class Extractive:
         parts, note = table_answer(question.text, question.language, question.answer.form, prompt.sources), None
         if not parts:
             fitting = without_others(question, sentences, prompt.sources)
-            found, with_meaning, note = await self._scored(
-                question, rank_by_terms(question, fitting)[:MAX_EMBEDDED_SENTENCES], prompt.sources
-            )
+            readings = await self._readings(question.text, fitting, prompt.sources)
+            likely = rank_candidates(question, fitting, readings)[:MAX_EMBEDDED_SENTENCES]
+            found, with_meaning, note = await self._scored(question, likely, readings)
             needed = without_missing(question, found, prompt.asked)
             answered = answer_probability(needed, found, with_meaning=with_meaning) >= needed_probability(found)
             if fitting or not sentences:
@@ -106,7 +106,7 @@ class Extractive:
         return list_parts(best, sources)
 
     async def _scored(
-        self, question: QuestionTerms, sentences: Sequence[Sentence], sources: Sequence[Hit]
+        self, question: QuestionTerms, sentences: Sequence[Sentence], readings: Mapping[int, Reading]
     ) -> tuple[list[ScoredSentence], bool, str | None]:
         """The sentences with their scores, the best first; whether meaning was compared, and if not, why."""
         note = None
@@ -115,10 +115,9 @@ class Extractive:
         except Unavailable as error:
             cosines, note = [], f"sentences were chosen by their words alone: {error}"
         cosines_or_shares = cosines or term_shares(question, sentences)
-        readings = await self.readings(question.text, sentences, sources)
         return score_sentences(question, sentences, cosines_or_shares, readings), bool(cosines), note
 
-    async def readings(
+    async def _readings(
         self, question: str, sentences: Sequence[Sentence], sources: Sequence[Hit]
     ) -> dict[int, Reading]:
         """What the reader finds in each source that has one of the sentences; empty without a reader."""

@@ -1,7 +1,7 @@
 import pytest
 
 from pincite.extractive.question import question_terms
-from pincite.extractive.score import ScoredSentence, rank_by_terms, score_sentences, term_shares
+from pincite.extractive.score import ScoredSentence, rank_candidates, score_sentences, term_shares
 from pincite.extractive.sentences import sentences_of
 from tests.builders import hit
 
@@ -51,7 +51,7 @@ def test_a_passage_without_the_figure_asked_about_counts_less() -> None:
 def test_sentences_are_ordered_by_the_words_they_share() -> None:
     found = sentences_of([hit("Nothing here. The cat sleeps. The cat eats fish.")])
     asked = question_terms("Does the cat eat fish?", found)
-    assert rank_by_terms(asked, found)[0].text == "The cat eats fish."
+    assert rank_candidates(asked, found)[0].text == "The cat eats fish."
     assert term_shares(asked, found)[0] == 0.0
 
 
