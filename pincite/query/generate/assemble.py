@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from pincite.core.documents.document import NO_HEADINGS
 from pincite.core.query.hits import Evidence, Hit
 from pincite.core.query.plan import Plan
 from pincite.core.query.prompt import Message, Prompt
@@ -183,11 +182,10 @@ class _PromptBuilder:
     def block(self, template: Template, number: int, hit: Hit) -> str:
         """The block of one passage in the prompt."""
         chunk = hit.chunk
-        path = [part for part in chunk.heading_path if part not in (chunk.title, NO_HEADINGS)]
         return template.fill(
             boundary=self.boundary,
             number=str(number),
-            label=_one_line(" > ".join([chunk.title, *path])),
+            label=_one_line(" > ".join([chunk.title, *chunk.section_path])),
             title=_one_line(chunk.title),
             file=_one_line(chunk.document_name),
             page=f", {chunk.place or f'page {chunk.page}'}" if chunk.page else "",
