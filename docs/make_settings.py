@@ -32,8 +32,8 @@ wherever settings are shown.
 When a change takes effect:
 
 - **request**: on the next request;
-- **index**: on documents indexed after the change. Documents indexed before are *stale* until they are indexed again.
-  If the embedder changed, lexical search alone finds them until then, and answers report it;
+- **index**: on documents indexed after the change. Documents indexed before are *stale* until `pincite reindex`, or
+  until their file is added again. A change of `embedding.*` waits for `pincite reindex`: an index has one embedder;
 - **start**: when a process starts. These settings, secrets, and providers given as a dotted path are read from the
   settings file or the environment only. While the API key of a server is set, its address cannot be changed in the
   database either.

@@ -183,9 +183,9 @@ class Services:
         self.locator = Locator(self.library, Pages(self.database))
         limits = prepared.settings.limits
         quota = Quota(limits.documents, limits.storage_mb, limits.jobs)
-        self.uploads = UploadStore(self.database, blobs, prepared.signature, quota)
-        self.editions = EditionWriter(self.database, tools.model, prepared.signature)
-        self.ingest_kit = self._make_ingest_kit(prepared.settings, tools, self.editions)
+        self.uploads = UploadStore(self.database, blobs, prepared.new, quota)
+        self.editions = EditionWriter(self.database, tools.model, prepared.new, serving=prepared.signature)
+        self.ingest_kit = self._make_ingest_kit(prepared.indexing, tools, self.editions)
         self.tools, self.embedder, self.kit_factory = tools, tools.embedder, tools.kit_factory
         self._new_index_kits = []
         self.settings = prepared.settings

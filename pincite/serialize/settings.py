@@ -83,9 +83,12 @@ def settings_outcome_json(outcome: SettingsOutcome, stale: int, control: LiveSet
         notes.append(
             f"this process was started with its own {', '.join(kept)} and keeps it; other processes use the new value"
         )
-    if outcome.reindex:
-        stale_now = f"stale documents: {stale}; update them with: pincite reindex" if stale else "no document is stale"
-        notes.append(f"a change of {', '.join(outcome.reindex)} applies to documents indexed from now on ({stale_now})")
+    stale_now = f"stale documents: {stale}; update them with: pincite reindex" if stale else "no document is stale"
+    embedder = [key for key in outcome.reindex if key.startswith("embedding.")]
+    if others := [key for key in outcome.reindex if key not in embedder]:
+        notes.append(f"a change of {', '.join(others)} applies to documents indexed from now on ({stale_now})")
+    if embedder:
+        notes.append(f"a change of {', '.join(embedder)} applies once all documents are reindexed ({stale_now})")
     if control.safe:
         notes.append("PINCITE_SAFE is set: this process ignores the stored settings")
     return {

@@ -529,7 +529,7 @@ def test_the_error_of_a_failed_start_names_safe_mode(
 # --- the index ------------------------------------------------------------------------------------------------
 
 
-def test_index_settings_take_effect_after_reindexing_and_mark_documents_stale(
+def test_index_settings_act_on_documents_indexed_after_them_and_mark_the_others_stale(
     open_pincite: Open, tmp_path: Path
 ) -> None:
     async def go() -> None:
@@ -541,11 +541,13 @@ def test_index_settings_take_effect_after_reindexing_and_mark_documents_stale(
             assert await pincite.services.library.stale(await pincite.scope()) == 1
             assert (await pincite.get(before.id)).stale
             new = await pincite.add(wrote(tmp_path / "b.md", text))
-            assert (new.stale, new.chunks) == (True, before.chunks)
-            assert await pincite.admin.reindex(stale=True) == 2
+            assert (new.stale, new.chunks > 3 * before.chunks) == (False, True)
+            assert not (await pincite.search("Sentence number 3")).degraded
+            assert (await pincite.get(before.id)).stale
+            assert await pincite.admin.reindex(stale=True) == 1
             await switched(pincite)
             after = await pincite.get(before.id)
-            assert (after.stale, after.chunks > before.chunks) == (False, True)
+            assert (after.stale, after.chunks) == (False, new.chunks)
             assert await pincite.services.library.stale(await pincite.scope()) == 0
 
     asyncio.run(go())
