@@ -190,7 +190,7 @@ class _PromptBuilder:
             file=_one_line(chunk.document_name),
             page=f", {chunk.place or f'page {chunk.page}'}" if chunk.page else "",
             page_number=str(chunk.page or "-"),
-            score=f"{hit.score:.2f}",
+            score=f"{_score_before_mmr(hit):.2f}",
             text=f"{chunk.header}\n{chunk.text}" if chunk.header else chunk.text,
         )
 
@@ -216,6 +216,10 @@ class _PromptBuilder:
         system_text = "\n\n".join(part for part in (self.system_prompt, system) if part)
         user = Message("user", self.prompts.get(f"{self.name}/user").fill(**values))
         return [*([Message("system", system_text)] if system_text else []), *history, user]
+
+
+def _score_before_mmr(hit: Hit) -> float:
+    return next((one.before for one in hit.adjustments if one.stage == "mmr"), hit.score)
 
 
 def _one_line(name: str) -> str:
