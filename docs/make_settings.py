@@ -24,6 +24,10 @@ Every setting has a dotted key and an environment variable. Its value comes from
    ([example](../settings.example.toml)). A file that holds a secret must be private (`chmod 600`);
 5. the default.
 
+A [profile](seeds.md), applied or named in a request, does not change what the environment sets, and says so. This holds
+for the names of the designs (`RETRIEVAL_TOP_K`, `LLM_TEMPERATURE` …) and for `PINCITE_…` names. If the database has
+another value than a variable, `pincite settings list` and the log warn that the variable is not used.
+
 An unknown key, or a value of the wrong type or range, is an error; the message suggests the closest key or the allowed
 values. `pincite settings list` shows every value and the layer it comes from, `history` shows who changed what, and
 `undo` reverts the last change. With `PINCITE_SAFE=1` a process ignores the changes in the database, and shows this

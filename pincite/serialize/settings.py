@@ -11,7 +11,10 @@ from pincite.serialize.primitives import Json, iso_time
 
 
 def settings_json(control: LiveSettings) -> Json:
-    """All current settings; `ignored` gives the reason for each stored value that is not used."""
+    """All current settings, with the reason for each value that is not used.
+
+    `ignored` are stored values, `overridden` those of the environment.
+    """
     lines = control.lines()
     return {
         "revision": control.settings.revision,
@@ -19,6 +22,7 @@ def settings_json(control: LiveSettings) -> Json:
         "values": {line.key.name: without_password(line.value) for line in lines if not line.key.secret},
         "items": [setting_json(line) for line in lines],
         "ignored": dict(control.ignored),
+        "overridden": dict(control.overridden),
     }
 
 

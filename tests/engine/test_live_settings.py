@@ -459,6 +459,26 @@ def test_a_profile_in_a_request_changes_that_request_alone(open_pincite: Open, t
     asyncio.run(go())
 
 
+def test_the_environment_overrides_a_profile_in_a_request_and_the_answer_says_so(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def go() -> None:
+        monkeypatch.setenv("RETRIEVAL_TOP_K", "3")
+        settings = {"data": tmp_path, "database.url": database_url, "embedding.provider": "scripted"}
+        async with AsyncPincite(settings=settings) as pincite:
+            made, notes = pincite.services.live_settings.for_profile("five-stage")
+            assert (made.rag.top_k, made.rag.similarity_threshold) == (3, 0.15)
+            note = "rag.top_k is 3: the environment sets it (RETRIEVAL_TOP_K); the profile five-stage has 10"
+            assert note in notes
+            for number in range(5):
+                await pincite.add(wrote(tmp_path / f"{number}.md", f"# Cat {number}\n\nCats purr {number}.\n"))
+            answer = await pincite.ask(Question("Which cats purr?", profile="five-stage"))
+            assert answer.metadata.chunks_retrieved == 3
+            assert note in [one.reason for one in answer.degraded]
+
+    asyncio.run(go())
+
+
 def test_settings_passed_in_code_override_a_profile(open_pincite: Open) -> None:
     async def go() -> None:
         async with open_pincite(rag__top_k=3) as pincite:
