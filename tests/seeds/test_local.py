@@ -1,5 +1,6 @@
 """The design for one machine, against its profile."""
 
+import hashlib
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -35,11 +36,15 @@ def test_a_file_is_cut_into_windows_that_share_their_ends(walk: Walk) -> None:
 def test_a_passage_says_which_file_it_is_of_and_where_that_lies(walk: Walk) -> None:
     [hit, *_] = walk.ask("/api/v1/search", query=ASKED, folder="hr")["results"]
     assert {"document_id", "heading_path", "page", "folder", "level"} <= set(hit["metadata"])
-    assert hit["metadata"]["folder"] == "hr"
+    metadata = hit["metadata"]
+    assert (metadata["folder"], metadata["mime"]) == ("hr", "text/markdown")
+    assert metadata["checksum"] == hashlib.sha256(LEAVE.encode()).hexdigest()
     [document] = walk.client.get("/api/v1/documents", params={"folder": "hr"}).json()["items"]
-    assert document["mime"] == "text/markdown"
-    assert document["checksum"]
-    assert document["created_at"]
+    assert metadata["created_at"] == document["created_at"]
+    chunks = walk.client.get(f"/api/v1/documents/{document['id']}/chunks", params={"level": 2}).json()["items"]
+    [same] = [chunk for chunk in chunks if chunk["id"] == hit["id"]]
+    for name in ("checksum", "mime", "created_at"):
+        assert same[name] == metadata[name]
 
 
 def test_both_engines_are_blended_in_equal_parts(walk: Walk) -> None:

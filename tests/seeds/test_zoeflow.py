@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -77,6 +78,23 @@ def test_what_is_embedded_is_enriched_and_what_is_kept_and_found_is_not(walk: Wa
     assert {"version", "source_uri", "heading_path", "start_line", "end_line", "content_type", "language"} <= set(
         metadata
     )
+
+
+def test_without_enrichment_a_passage_is_embedded_under_its_labels(database_url: str, tmp_path: Path) -> None:
+    with walking("zoeflow", database_url, tmp_path / "data", **{"enrichment.enabled": False}) as plain:
+        made = plain.door.add("kept", plain="Otters swim in rivers.\n", headed="# Kept\n\n## Otters\n\nThey swim.\n")
+        texts = {}
+        for name, document in made.items():
+            address = f"/api/v1/documents/{document['id']}/chunks"
+            [chunk, *_] = plain.client.get(address, params={"level": 2, "embedded": True}).json()["items"][-1:]
+            texts[name] = chunk["embedded_text"]
+        labels = {
+            name: f"source: {name}.md\ndoc_id: {made[name]['id']}\nversion: {made[name]['version']}\n" for name in made
+        }
+        assert texts == {
+            "plain": f"{labels['plain']}section: Document\n\nOtters swim in rivers.",
+            "headed": f"{labels['headed']}section: Kept / Otters\n\n## Otters\n\nThey swim.",
+        }
 
 
 def test_the_model_reads_the_passage_and_not_what_was_written_about_it(walk: Walk) -> None:

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from types import MappingProxyType
 
-from pincite.core.documents.document import NO_HEADINGS, Chunk, ChunkLevel
+from pincite.core.documents.document import NO_HEADINGS, About, Chunk, ChunkLevel
 from pincite.errors import ProviderError
-from pincite.ingest.embed.embedding_text import EmbeddingInput
+from pincite.ingest.embed.embedding_text import EmbeddingInput, labelled_input
 from pincite.store.indexing.chunk_rows import ChunkRow
 from pincite.text.sentences import fingerprint
 from pincite.text.terms import forms, terms
@@ -70,16 +70,13 @@ def breadcrumb(chunk: Chunk, title: str | None) -> str:
     return " > ".join(path)
 
 
-def embedded_text(chunk: Chunk, titles: Sequence[str | None], model: str, digest: bytes) -> str | None:
-    """The text that was embedded for a passage, if it was the default input; None where its digest does not match.
+def embedded_text(chunk: Chunk, titles: Sequence[str | None], about: About, model: str, digest: bytes) -> str | None:
+    """The text that was embedded for a passage, under its headings or under labels; None where no digest matches.
 
     `titles` are the titles that the document may have had at that time.
     """
-    for title in titles:
-        default = _default_input(chunk, breadcrumb(chunk, title))
-        if _hash(model, default) == digest:
-            return default.whole
-    return None
+    inputs = [*(_default_input(chunk, breadcrumb(chunk, title)) for title in titles), labelled_input(chunk, about)]
+    return next((one.whole for one in inputs if _hash(model, one) == digest), None)
 
 
 def _row(chunk: Chunk, above: str, given: EmbeddingInput, digest: bytes, windows: Vectors) -> ChunkRow:
