@@ -200,6 +200,7 @@ class Services:
             self.reader_pool,
             tools.bulk_embedder,
             tools.embedder.name,
+            tools.embedder.max_tokens,
             indexing,
             self.jobs,
             self.postings,

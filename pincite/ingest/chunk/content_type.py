@@ -76,7 +76,7 @@ _PAGE_SEARCH_CHARS = 200
 
 def content_type_of(text: str, heading_path: Sequence[str], kind: ContentType) -> ContentType:
     """The content type of a passage; `kind`, that of its blocks, where no other is detected."""
-    if kind == "code":
+    if kind in ("code", "code_part"):
         return kind
     lines = [line for line in (line.strip() for line in text.splitlines()) if line]
     above = [_normalized(heading) for heading in heading_path]

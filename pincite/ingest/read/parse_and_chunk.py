@@ -39,10 +39,13 @@ class Prepared:
     runs: tuple[Run, ...] = ()
 
 
-def parse_and_chunk(data: bytes, parser: str, chunking: Chunking, cuts: Collection[int] | None = None) -> Prepared:
+def parse_and_chunk(
+    data: bytes, parser: str, chunking: Chunking, cuts: Collection[int] | None = None, window: int = 0
+) -> Prepared:
     """Parse the bytes with the parser of this name and cut the text into chunks.
 
-    `cuts` are the offsets at which the subject changes, for semantic chunking.
+    `cuts` are the offsets at which the subject changes, for semantic chunking. `window` is the embedder's maximum input
+    in tokens: a code block that fits into it stays whole.
     """
     parsed = _with_storable_metadata(plugins.load(Parser, PARSERS, parser, {}).parse(data))
     if len(parsed.text) > MAX_TEXT_CHARS:
@@ -54,20 +57,27 @@ def parse_and_chunk(data: bytes, parser: str, chunking: Chunking, cuts: Collecti
         and (found := sentence_runs(parsed, parts, chunking, tokenizer))
     ):
         return Prepared(parsed, (), found)
-    rows = _cut(parsed, parts, chunking, tokenizer, cuts or ())
+    rows = _cut(parsed, parts, chunking, tokenizer, cuts or (), window)
     if not rows:
         raise Unreadable("there is no text in the file", code="empty")
     return Prepared(parsed, with_positions(rows, parsed))
 
 
 def _cut(
-    parsed: Parsed, parts: Sequence[Section], chunking: Chunking, tokenizer: Tokenizer, cuts: Collection[int]
+    parsed: Parsed,
+    parts: Sequence[Section],
+    chunking: Chunking,
+    tokenizer: Tokenizer,
+    cuts: Collection[int],
+    window: int,
 ) -> list[Chunk]:
     if chunking.strategy == "window":
         return window_chunks(parsed, parts, chunking, tokenizer)
     if chunking.strategy == "semantic":
-        return semantic_chunks(parsed, parts, chunking, tokenizer, cuts)
-    return structure_chunks(parsed, parts, size=chunking.size, overlap=chunking.overlap, tokenizer=tokenizer)
+        return semantic_chunks(parsed, parts, chunking, tokenizer, cuts, window)
+    return structure_chunks(
+        parsed, parts, size=chunking.size, overlap=chunking.overlap, tokenizer=tokenizer, window=window
+    )
 
 
 def _with_storable_metadata(parsed: Parsed) -> Parsed:
