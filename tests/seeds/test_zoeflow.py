@@ -93,7 +93,7 @@ def test_without_enrichment_a_passage_is_embedded_under_its_labels(database_url:
         }
         assert texts == {
             "plain": f"{labels['plain']}section: Document\n\nOtters swim in rivers.",
-            "headed": f"{labels['headed']}section: Kept / Otters\n\n## Otters\n\nThey swim.",
+            "headed": f"{labels['headed']}section: Kept / Otters\n\n# Kept\n\n## Otters\n\nThey swim.",
         }
 
 

@@ -83,12 +83,16 @@ class Parsed:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading and the text up to the next heading; offsets refer to the normalised text."""
+    """A heading and the text up to the next heading; offsets refer to the normalised text.
+
+    `bare` means that no text follows the heading.
+    """
 
     heading_path: tuple[str, ...]
     depth: int
     start: int
     end: int
+    bare: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ def structure_chunks(
     """All chunks of a document in reading order: the document, then each section followed by its passages.
 
     A passage has at most `size` tokens, except for a single code block that is larger and no longer than four passages
-    or the embedder's `window`. It shares up to `overlap` tokens, at most half of `size`, with the passage before it in
+    or the embedder's `window`, and for headings above a first block that does not fit with them. It shares up to `overlap` tokens, at most half of `size`, with the passage before it in
     its section.
     """
     chunks = ChunkBuilder(parsed, tokenizer)
@@ -66,6 +66,8 @@ class Packer:
             room = self.splitter.room_under(table) if table else self.splitter.size
             start = self._overlap_start(first, floor, room) if first else here
             after = self._after(first, start, room)
+            if after < len(self.units) and all(unit.heading for unit in self.units[first:after]):
+                after += 1  # headings are no passage of their own
             end = self.units[after - 1].end
             if self._count(start, end) > room:  # the token counts of parts do not always add up to that of the whole
                 start = here

@@ -21,6 +21,7 @@ class Unit:
     start: int
     end: int
     solid: bool
+    heading: bool = False
 
 
 @dataclass(slots=True)
@@ -40,11 +41,13 @@ class Splitter:
     headers: dict[int, tuple[str, int]] = field(default_factory=dict)
 
     def units(self, section: Sequence[Block]) -> Iterator[Unit]:
-        """The units of a section; a first paragraph that does not fit with its heading is split into sentences."""
+        """The units of a section; a first paragraph that does not fit with its headings is split into sentences."""
+        leads = True
         for number, block in enumerate(section):
             room = self.size
-            if number == 1 and section[0].kind == "heading" and block.kind == "prose":
+            if number and leads and block.kind == "prose":
                 room -= min(room // 2, self._count(section[0].start, block.start))
+            leads = leads and block.kind == "heading"
             yield from self._unit(block, room)
 
     def sentence_units(self, block: Block) -> Iterator[Unit]:
@@ -84,7 +87,7 @@ class Splitter:
         solid = block.kind in _SOLID_KINDS
         most = max(room * MAX_CODE_CHUNKS, self.window) if block.kind == "code" else room
         if self._count(block.start, block.end) <= most:
-            yield Unit(block.start, block.end, solid)
+            yield Unit(block.start, block.end, solid, heading=block.kind == "heading")
             return
         if solid:
             self.split.append(block)

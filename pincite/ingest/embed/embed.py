@@ -91,12 +91,13 @@ def _row(chunk: Chunk, above: str, given: EmbeddingInput, digest: bytes, windows
 def _default_input(chunk: Chunk, above: str) -> EmbeddingInput:
     """The default embedding input of a chunk: its breadcrumb and table header as prefix, then its text.
 
-    A heading at the start of the text is left out, because the breadcrumb holds it already.
+    Headings at the start of the text are left out, because the breadcrumb holds them already.
     """
-    text = chunk.text
+    text, path = chunk.text, {heading.strip() for heading in chunk.heading_path}
     first, _, rest = text.partition("\n")
-    if chunk.heading_path and rest.strip() and first.strip("# ") == chunk.heading_path[-1].strip():
+    while rest.strip() and first.strip("# ") in path:
         text = rest.lstrip("\n")
+        first, _, rest = text.partition("\n")
     return EmbeddingInput("".join(f"{part}\n" for part in (above, chunk.header) if part), text)
 
 

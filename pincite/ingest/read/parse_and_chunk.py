@@ -14,7 +14,7 @@ from pincite.core.documents.pages import Page
 from pincite.core.protocols import Parser
 from pincite.errors import Unreadable
 from pincite.ingest.chunk.positions import with_positions
-from pincite.ingest.chunk.sections import sections
+from pincite.ingest.chunk.sections import join_bare_headings, sections
 from pincite.ingest.chunk.semantic import Run, semantic_chunks, sentence_runs
 from pincite.ingest.chunk.structure import structure_chunks
 from pincite.ingest.chunk.window import window_chunks
@@ -50,7 +50,7 @@ def parse_and_chunk(
     parsed = _with_storable_metadata(plugins.load(Parser, PARSERS, parser, {}).parse(data))
     if len(parsed.text) > MAX_TEXT_CHARS:
         raise Unreadable(f"its text has more than {MAX_TEXT_CHARS} characters; split the file", code="limit")
-    tokenizer, parts = _tokenizer(chunking.tokenizer), sections(parsed)
+    tokenizer, parts = _tokenizer(chunking.tokenizer), join_bare_headings(sections(parsed))
     if (
         chunking.strategy == "semantic"
         and cuts is None
