@@ -131,7 +131,7 @@ async def list_documents(
     if context.json:
         print_json(page_json([document_json(document) for document in documents]))
     else:
-        print_documents(Screen(), documents, path)
+        print_documents(Screen(), documents, path, stale_only=stale, tagged=bool(tag))
 
 
 async def show(
