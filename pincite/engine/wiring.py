@@ -54,6 +54,7 @@ from pincite.store.operations.traces import TraceStore
 from pincite.store.operations.tunings import Tunings
 from pincite.store.search.packed_postings import PackedPostings
 from pincite.store.search.pages import Pages
+from pincite.store.search.query_vectors import remove_old_query_vectors
 from pincite.tracing.metrics import Metrics
 from pincite.tracing.otlp import OtlpExporter
 from pincite.tracing.recorder import TraceSink
@@ -235,6 +236,7 @@ class Services:
         await self.uploads.remove_stray_files()
         await self.job_list.remove_old()
         await self.answer_cache.remove_expired()
+        await remove_old_query_vectors(self.database)
         await self.traces.remove_old(self.settings.traces.retention_days)
         await self.usage.remove_expired()
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from pincite.stub.thread import StubLLM
 from tests.api.live_server import completed
 from tests.seeds.walk import Walk, walking
 
@@ -123,6 +124,30 @@ def test_each_query_brings_five_and_ranks_are_added_with_sixty(walk: Walk) -> No
         for one in told
     }
     assert ranks == {"Mix 4": [5, 5], "Mix 8": [1], "Mix 0": [1], "Mix 7": [2], "Mix 1": [2]}
+
+
+def test_the_queries_of_a_request_are_one_batch_and_embedded_once(database_url: str, tmp_path: Path) -> None:
+    remote = {"enrichment.enabled": False, "embedding.provider": "openai_compatible", "embedding.dimensions": 64}
+    with StubLLM() as stub:
+        own = {"embedding.base_url": stub.url, "embedding.model": "text-embedding-3-small"}
+        with walking("zoeflow", database_url, tmp_path / "data", **remote, **own) as made:
+            made.door.add("harbour", harbour="# Harbour\n\nThe mooring fee is nine euros per night.\n")
+            stub.calls.clear()
+
+            def asked() -> list[list[str]]:
+                return [call.body["input"] for call in stub.calls if call.path.endswith("/embeddings")]
+
+            queries = ["mooring fee per night", "spring tide lock", "rowing boats discount"]
+            first = made.ask(f"{STORE}/query-many", queries=queries, folder="harbour")["results"]
+            assert [one for one in asked() if one[0] in queries] == [queries]
+            again = made.ask(f"{STORE}/query-many", queries=queries[::-1], folder="harbour")["results"]
+            assert len([one for one in asked() if one[0] in queries]) == 1
+            assert [one["similarityScore"] for one in again] == pytest.approx(
+                [one["similarityScore"] for one in first], abs=1e-6
+            )
+            other = made.ask(f"{STORE}/query-many", queries=[queries[0], "anchor"], folder="harbour")["results"]
+            assert other
+            assert asked()[-1] == ["anchor"]
 
 
 def test_the_similarity_is_kept_and_results_are_filtered_by_it(walk: Walk) -> None:

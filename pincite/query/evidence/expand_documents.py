@@ -18,7 +18,7 @@ async def document_expansion(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[
     documents = list(dict.fromkeys(hit.chunk.document_id for hit in hits))[: expansion.max_documents]
     if not documents:
         return list(hits)
-    [vector] = await run.kit.embedder.embed([plan.text], as_query=True)
+    [vector] = await run.embed_queries([plan.text])
     near = await run.kit.index.nearest_in_documents(
         documents, vector, scope=run.scope, filters=filters, limit=expansion.max_chunks
     )
