@@ -216,29 +216,39 @@ class Run:
         await cancel_all(self.prefetching.values())
 
     async def _embed(self, texts: Sequence[str], *, queries: bool = False) -> list[Vector]:
-        new = [text for text in dict.fromkeys(texts) if text not in self.embedded]
-        kept = None if not queries or self.kit.embedder.local else self.kit.query_vectors
-        if new and kept is not None:
-            with suppress(Unavailable):
-                self.embedded.update(await kept.find(self.caller.person, new))
-            new = [text for text in new if text not in self.embedded]
-        if new:
-            if self.embedding_error is not None:
-                raise self.embedding_error
+        if new := [text for text in dict.fromkeys(texts) if text not in self.embedded]:
             embedder = self.kit.embedder
-            facts = embedding_attributes(self.settings.embedding.provider, embedder.name, len(new))
-            with span("query_embedding", self.recording, **facts):
-                try:
-                    started = self.prefetched.pop(new[0], None) if len(new) == 1 else None
-                    vectors = await (started or embedder.embed(new, as_query=True))
-                    self.embedded.update(zip(new, vectors, strict=True))
-                except Unavailable as error:
-                    self.embedding_error = error
-                    raise
-            if kept is not None:
-                with suppress(Unavailable):
-                    await kept.save(self.caller.person, {text: self.embedded[text] for text in new})
+            kept = None if not queries or embedder.local else self.kit.query_vectors
+            with span(
+                "query_embedding",
+                self.recording,
+                **embedding_attributes(self.settings.embedding.provider, embedder.name, len(new)),
+            ) as it:
+                if kept is not None:
+                    with suppress(Unavailable):
+                        self.embedded.update(await kept.find(self.caller.person, new))
+                    missing = [text for text in new if text not in self.embedded]
+                    it.attributes |= {"texts": len(missing), "cached": len(new) - len(missing)}
+                    new = missing
+                await self._embed_new(new)
+                if kept is not None and new:
+                    with suppress(Unavailable):
+                        await kept.save(self.caller.person, {text: self.embedded[text] for text in new})
         return [self.embedded[text] for text in texts]
+
+    async def _embed_new(self, texts: Sequence[str]) -> None:
+        """Embed texts that have no vector yet; a failed embedder is not called again."""
+        if not texts:
+            return
+        if self.embedding_error is not None:
+            raise self.embedding_error
+        try:
+            started = self.prefetched.pop(texts[0], None) if len(texts) == 1 else None
+            vectors = await (started or self.kit.embedder.embed(texts, as_query=True))
+            self.embedded.update(zip(texts, vectors, strict=True))
+        except Unavailable as error:
+            self.embedding_error = error
+            raise
 
     def spend(self, usage: Usage | None) -> None:
         """Add the tokens of a model call that does not write the answer itself."""
