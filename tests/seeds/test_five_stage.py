@@ -102,7 +102,8 @@ def test_what_is_less_similar_than_the_threshold_reaches_no_prompt(walk: Walk) -
 
 
 def test_titles_that_are_cited_are_matched_and_those_made_up_are_not(walk: Walk) -> None:
-    walk.says("Five days [Leave Policy]. More [leave policy > Carrying over]. Or none [Ghost Story].")
+    five = "Up to five vacation days carry over into the next year"
+    walk.says(f"{five} [Leave Policy]. {five} [leave policy > Carrying over]. Or none [Ghost Story].")
     told = walk.ask("/api/query", query=ASKED)
     assert [(one["title"], one["matched"]) for one in told["citations"]] == [
         ("Leave Policy", True), ("Ghost Story", False),
@@ -150,7 +151,8 @@ def test_a_section_that_no_source_has_is_not_matched_in_silence(walk: Walk) -> N
 
 
 def test_sections_of_one_unknown_title_are_one_citation(walk: Walk) -> None:
-    walk.says(f"{CARRY_OVER} [Vacation Policy]. It is dark [Moon > Dark side]. It is bright [Moon > Bright side].")
+    dark = "It is dark [Moon > Dark side]. It is bright [Moon > Bright side]."
+    walk.says(f"{f'{CARRY_OVER} [Vacation Policy]. ' * 3}{dark}")
     told = walk.ask("/api/query", query=ABOUT_POLICY, folder="rules")
     assert [(one["title"], one["section"], one["matched"]) for one in told["citations"]] == [
         ("Vacation Policy", "Carry-over", True), ("Moon", "Dark side", False),
