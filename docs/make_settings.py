@@ -24,6 +24,10 @@ Every setting has a dotted key and an environment variable. Its value comes from
    ([example](../settings.example.toml)). A file that holds a secret must be private (`chmod 600`);
 5. the default.
 
+A [profile](seeds.md), applied or named in a request, does not change what the environment sets, and says so. This holds
+for the names of the designs (`RETRIEVAL_TOP_K`, `LLM_TEMPERATURE` …) and for `PINCITE_…` names. If the database has
+another value than a variable, `pincite settings list` and the log warn that the variable is not used.
+
 An unknown key, or a value of the wrong type or range, is an error; the message suggests the closest key or the allowed
 values. `pincite settings list` shows every value and the layer it comes from, `history` shows who changed what, and
 `undo` reverts the last change. With `PINCITE_SAFE=1` a process ignores the changes in the database, and shows this
@@ -32,8 +36,8 @@ wherever settings are shown.
 When a change takes effect:
 
 - **request**: on the next request;
-- **index**: on documents indexed after the change. Documents indexed before are *stale* until they are indexed again.
-  If the embedder changed, lexical search alone finds them until then, and answers report it;
+- **index**: on documents indexed after the change. Documents indexed before are *stale* until `pincite reindex`, or
+  until their file is added again. A change of `embedding.*` waits for `pincite reindex`: an index has one embedder;
 - **start**: when a process starts. These settings, secrets, and providers given as a dotted path are read from the
   settings file or the environment only. While the API key of a server is set, its address cannot be changed in the
   database either.

@@ -17,10 +17,10 @@ def read_in_this_process(patch: pytest.MonkeyPatch) -> None:
 
 
 async def _read(
-    _self: object, data: bytes | Path, parser: str, chunking: Any, cuts: Any = None, **_told: object
+    _self: object, data: bytes | Path, parser: str, chunking: Any, cuts: Any = None, window: int = 0, **_told: object
 ) -> Prepared:
     content = data if isinstance(data, bytes) else data.read_bytes()
-    return await asyncio.to_thread(_done, content, parser, chunking, cuts)
+    return await asyncio.to_thread(_done, content, parser, chunking, cuts, window)
 
 
 def _done(content: bytes, *how: Any) -> Prepared:

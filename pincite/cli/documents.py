@@ -131,7 +131,7 @@ async def list_documents(
     if context.json:
         print_json(page_json([document_json(document) for document in documents]))
     else:
-        print_documents(Screen(), documents, path)
+        print_documents(Screen(), documents, path, stale_only=stale, tagged=bool(tag))
 
 
 async def show(
@@ -147,10 +147,10 @@ async def show(
     async with context.open() as pincite:
         document = await find_document(pincite, document_id)
         versions = await pincite.documents.list_versions(document.id)
-        served, passages = await pincite.documents.chunks(document.id) if chunks else ("", ())
+        served, passages = await pincite.documents.chunks(document.id) if chunks else (None, ())
     if context.json:
         fields = {"document": document_json(document), "versions": [version_json(version) for version in versions]}
-        chunk_fields = {"chunks": [chunk_json(document.id, served, chunk) for chunk in passages]} if chunks else {}
+        chunk_fields = {"chunks": [chunk_json(served, chunk) for chunk in passages if served]} if chunks else {}
         print_json(fields | chunk_fields)
         return
     screen = Screen()

@@ -3,7 +3,7 @@
 import os
 import stat
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -26,19 +26,26 @@ _TRUE, _FALSE = ("1", "true", "yes", "on"), ("", "0", "false", "no", "off")
 
 @dataclass(frozen=True, slots=True)
 class SettingsLayers:
-    """The values of each layer by dotted key; the changes in the database are added when the tree is built."""
+    """The values of each layer by dotted key; the changes in the database are added when the tree is built.
+
+    `variables` are the environment variables by key.
+    """
 
     file: Mapping[str, Any] = field(default_factory=dict)
     environment: Mapping[str, Any] = field(default_factory=dict)
     passed: Mapping[str, Any] = field(default_factory=dict)
     safe: bool = False
+    variables: Mapping[str, str] = field(default_factory=dict)
 
     def settings(
         self, changes: Mapping[str, Any] | None = None, *, profile: Mapping[str, Any] | None = None, revision: int = 0
     ) -> Settings:
-        """Build the tree, with the `changes` in the database and the `profile` of a request."""
-        values = {**self.file, **self.environment, **(changes or {}), **(profile or {}), **self.passed}
-        return _tree(values, revision)
+        """Build the tree, with the `changes` in the database and the `profile` of a request.
+
+        What the environment sets, a profile does not change.
+        """
+        applied = {key: self.environment.get(key, value) for key, value in (profile or {}).items()}
+        return _tree({**self.file, **self.environment, **(changes or {}), **applied, **self.passed}, revision)
 
     def source(self, key: str, changes: Mapping[str, Any]) -> Source:
         """Return the layer that a setting's value comes from."""
@@ -64,7 +71,8 @@ def read_layers(passed: Mapping[str, Any] | None = None, env: Mapping[str, str] 
     data = Path(chosen.get("data", from_environment.get("data", default_data_folder())))
     named = names.get(FILE_VARIABLE)
     values = _from_file(Path(named) if named else data / _FILE_NAME, needed=bool(named))
-    return SettingsLayers(values, from_environment, chosen, _safe_mode(names.get(SAFE_MODE_VARIABLE, "")))
+    safe = _safe_mode(names.get(SAFE_MODE_VARIABLE, ""))
+    return SettingsLayers(values, from_environment, chosen, safe, _variables(names, from_environment))
 
 
 def layers_of(settings: Settings) -> SettingsLayers:
@@ -101,6 +109,12 @@ def _from_environment(env: Mapping[str, str]) -> dict[str, Any]:
             hint = did_you_mean(name, (*names, FILE_VARIABLE, SAFE_MODE_VARIABLE))
             raise SettingsError(f"the environment variable {name} is not a setting{hint}")
     return values
+
+
+def _variables(env: Mapping[str, str], values: Iterable[str]) -> dict[str, str]:
+    """The environment variable that sets each of these keys."""
+    aliases = {key: name for name, key in ALIASES.items() if env.get(name)}
+    return {key: name if env.get(name := environment_name(key)) else aliases[key] for key in values}
 
 
 def _is_setting_name(name: str) -> bool:

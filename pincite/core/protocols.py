@@ -267,6 +267,13 @@ class CacheEntry:
     answer: Answer
 
 
+class QueryVectors(Protocol):
+    """The vectors of a person's earlier queries, by one embedder."""
+
+    async def find(self, person: str, texts: Sequence[str]) -> dict[str, Vector]: ...
+    async def save(self, person: str, vectors: Mapping[str, Vector]) -> None: ...
+
+
 class Cache(Protocol):
     """Cached answers: returned only to the user who asked, and only while no document in their scope changes."""
 

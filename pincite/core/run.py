@@ -4,7 +4,7 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -18,6 +18,7 @@ from pincite.core.protocols import (
     Index,
     Memory,
     PictureReader,
+    QueryVectors,
     Reader,
     Reranker,
     Vector,
@@ -52,6 +53,7 @@ class Kit:
     memory: Memory | None = None
     vocabulary: Vocabulary | None = None
     cache: Cache | None = None
+    query_vectors: QueryVectors | None = None
     document_reader: DocumentReader | None = None
     picture_reader: PictureReader | None = None
 
@@ -196,38 +198,65 @@ class Run:
         if entry not in self.degraded:
             self.degraded.append(entry)
 
-    async def prefetch_embedding(self, text: str) -> None:
-        """Start embedding a text that is very likely searched, while the question is still being analysed."""
-        if text not in self.prefetching:
-            self.prefetching[text] = asyncio.create_task(self._embed([text]))
+    async def prefetch_queries(self, texts: Sequence[str]) -> None:
+        """Start embedding queries that are very likely searched, in one batch, while the question is being analysed."""
+        if new := [text for text in dict.fromkeys(texts) if text not in self.prefetching]:
+            self.prefetching.update(dict.fromkeys(new, asyncio.create_task(self._embed(new, queries=True))))
             await asyncio.sleep(0)  # start the task now, rather than at the next await of the caller
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
         """Return the embeddings of texts; each is computed once per request, and a failed embedder is not retried."""
+        await self._await_prefetched(texts)
+        return await self._embed(texts)
+
+    async def embed_queries(self, texts: Sequence[str]) -> list[Vector]:
+        """Return the embeddings of queries; those of a remote embedder are kept for later requests of the caller."""
+        await self._await_prefetched(texts)
+        return await self._embed(texts, queries=True)
+
+    async def _await_prefetched(self, texts: Sequence[str]) -> None:
         for text in texts:
             if task := self.prefetching.pop(text, None):
                 await task
-        return await self._embed(texts)
 
     async def close(self) -> None:
         """Cancel the embeddings that were not used."""
         await cancel_all(self.prefetching.values())
 
-    async def _embed(self, texts: Sequence[str]) -> list[Vector]:
+    async def _embed(self, texts: Sequence[str], *, queries: bool = False) -> list[Vector]:
         if new := [text for text in dict.fromkeys(texts) if text not in self.embedded]:
-            if self.embedding_error is not None:
-                raise self.embedding_error
             embedder = self.kit.embedder
-            facts = embedding_attributes(self.settings.embedding.provider, embedder.name, len(new))
-            with span("query_embedding", self.recording, **facts):
-                try:
-                    started = self.prefetched.pop(new[0], None) if len(new) == 1 else None
-                    vectors = await (started or embedder.embed(new, as_query=True))
-                    self.embedded.update(zip(new, vectors, strict=True))
-                except Unavailable as error:
-                    self.embedding_error = error
-                    raise
+            kept = None if not queries or embedder.local else self.kit.query_vectors
+            with span(
+                "query_embedding",
+                self.recording,
+                **embedding_attributes(self.settings.embedding.provider, embedder.name, len(new)),
+            ) as it:
+                if kept is not None:
+                    with suppress(Unavailable):
+                        self.embedded.update(await kept.find(self.caller.person, new))
+                    missing = [text for text in new if text not in self.embedded]
+                    it.attributes |= {"texts": len(missing), "cached": len(new) - len(missing)}
+                    new = missing
+                await self._embed_new(new)
+                if kept is not None and new:
+                    with suppress(Unavailable):
+                        await kept.save(self.caller.person, {text: self.embedded[text] for text in new})
         return [self.embedded[text] for text in texts]
+
+    async def _embed_new(self, texts: Sequence[str]) -> None:
+        """Embed texts that have no vector yet; a failed embedder is not called again."""
+        if not texts:
+            return
+        if self.embedding_error is not None:
+            raise self.embedding_error
+        try:
+            started = self.prefetched.pop(texts[0], None) if len(texts) == 1 else None
+            vectors = await (started or self.kit.embedder.embed(texts, as_query=True))
+            self.embedded.update(zip(texts, vectors, strict=True))
+        except Unavailable as error:
+            self.embedding_error = error
+            raise
 
     def spend(self, usage: Usage | None) -> None:
         """Add the tokens of a model call that does not write the answer itself."""

@@ -137,7 +137,7 @@ class Admin:
         else:
             if document_ids is not None:
                 await self._services.library.require_owned(scope, document_ids)
-            wanted = self._services.prepared.signature if stale else None
+            wanted = self._services.prepared.new if stale else None
             count = len(await self._services.uploads.reindex(scope, document_ids, stale=wanted, priority=BULK_PRIORITY))
         self._services.workers.wake()
         return count

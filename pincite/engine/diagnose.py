@@ -22,6 +22,7 @@ from pincite.ingest.read.reader_pool import isolation
 from pincite.models.kit_factory import address_of, plain_embedder, provider_of, rerank_address
 from pincite.models.shipped import models_in_use, shipped_models
 from pincite.providers.ollama import running_here
+from pincite.query.prompt.templates import check_custom_prompts
 from pincite.store.operations.backup import last_backup
 from pincite.store.operations.integrity import inspect, stray_files
 from pincite.store.operations.open_bare import library
@@ -52,11 +53,12 @@ class Finding:
 
 async def diagnose(settings: Settings, *, verify: bool = False) -> list[Finding]:
     """Run all checks; `verify` also runs the integrity check of all stored documents."""
-    folder, embedder = _data_folder(settings.data), await _embedder(settings)
-    missing = [finding.name for finding in (folder, embedder) if finding.state == "broken"]
+    folder, prompts, embedder = _data_folder(settings.data), _prompts(settings.data), await _embedder(settings)
+    missing = [finding.name for finding in (folder, *prompts, embedder) if finding.state == "broken"]
     return [
         _python(),
         folder,
+        *prompts,
         *([_database_not_checked(missing)] if missing else await _library(settings)),
         *(await _content(settings) if verify and folder.state != "broken" else ()),
         embedder,
@@ -66,6 +68,15 @@ async def diagnose(settings: Settings, *, verify: bool = False) -> list[Finding]
         *await _ollama(settings),
         await asyncio.to_thread(_reader, settings),
     ]
+
+
+def _prompts(data: Path) -> list[Finding]:
+    """Check the prompts in the data folder; nothing is reported where all are valid."""
+    try:
+        check_custom_prompts(data)
+    except PinciteError as error:
+        return [Finding("prompts", "broken", str(error), "correct or remove the file")]
+    return []
 
 
 def _database_not_checked(missing: list[str]) -> Finding:

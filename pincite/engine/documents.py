@@ -255,8 +255,8 @@ class Documents:
         after: int = -1,
         limit: int | None = None,
         caller: Caller = LOCAL,
-    ) -> tuple[str, Sequence[Chunk]]:
-        """Return the served version of a document, and its chunks in order."""
+    ) -> tuple[Version | None, Sequence[Chunk]]:
+        """Return the served version of a document, or another one, and its chunks in order."""
         scope = await self._services.scope(caller)
         return await self._services.library.chunks(
             scope, document_id, level, version_id=version_id, after=after, limit=limit

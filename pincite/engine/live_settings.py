@@ -12,7 +12,16 @@ from typing import Any
 
 from pincite.concurrency import cancel_and_wait
 from pincite.config.profiles import find_profile, for_library, for_request, managed_keys
-from pincite.config.schema import NAMES_A_PROVIDER, Key, catalogue, find, is_set, parse_value, value_of
+from pincite.config.schema import (
+    NAMES_A_PROVIDER,
+    Key,
+    catalogue,
+    find,
+    is_set,
+    parse_value,
+    value_of,
+    without_password,
+)
 from pincite.config.settings import Settings
 from pincite.config.sources import SettingsLayers, Source, find_key
 from pincite.core.accounts.access import Caller, require
@@ -84,6 +93,18 @@ class LiveSettings:
         """Whether the stored changes are ignored (PINCITE_SAFE)."""
         return self._layers.safe
 
+    @property
+    def overridden(self) -> Mapping[str, str]:
+        """Why values of the environment are not used, by key: the database has other ones."""
+        return {
+            key: f"{self._layers.variables.get(key, key)} of the environment is not used: the database has "
+            f"{_shown(key, stored)}; to use it: pincite settings reset {key}"
+            for key, stored in self.changes.items()
+            if self._layers.source(key, self.changes) == "database"
+            and key in self._layers.environment
+            and self.configured(key) != value_of(self.settings, key)
+        }
+
     async def open(self) -> None:
         """Apply the stored changes, then follow further changes."""
         try:
@@ -130,6 +151,8 @@ class LiveSettings:
                 self._revision, self.ignored = stored.revision, dict.fromkeys(stored.values, str(error))
                 raise
             self._revision, self.settings, self.changes, self.ignored = stored.revision, settings, changes, ignored
+            for reason in self.overridden.values():
+                log.warning("%s", reason)
             self._adopt(settings)
             if self._following is not None:
                 log.info("settings of revision %s are in use", stored.revision)
@@ -180,14 +203,18 @@ class LiveSettings:
         return await self._revise(caller, decide)
 
     async def apply(self, name: str, caller: Caller) -> SettingsOutcome:
-        """Apply a profile as one batch: set its values, and reset the keys that only other profiles set."""
+        """Apply a profile as one batch: set its values, and reset the keys that only other profiles set.
+
+        The keys that the environment sets are reset, so that the environment acts.
+        """
         fitted = for_library(find_profile(name), self.settings)
 
         async def decide(stored: Stored) -> SettingsChange:
             wanted = {key: self._profile_value(key, fitted.values.get(key)) for key in sorted(managed_keys())}
             return SettingsChange("apply", await self._checked(stored, wanted), profile=name)
 
-        return replace(await self._revise(caller, decide), missing=fitted.missing, profile=name)
+        notes = (*fitted.missing, *self._kept_notes(name, fitted.values))
+        return replace(await self._revise(caller, decide), missing=notes, profile=name)
 
     async def history(self, caller: Caller, *, limit: int, before: int | None = None) -> list[SettingChange]:
         """Return the changes by batch, newest first."""
@@ -217,8 +244,17 @@ class LiveSettings:
             raise Invalid(str(error)) from None
 
     def _profile_value(self, name: str, value: Any) -> Any:
-        """Return the value of a profile; None if it equals the configured value."""
-        return None if value is None or value == self.configured(name) else value
+        """Return the value of a profile; None if it equals the configured value, or if the environment sets the key."""
+        return None if name in self._layers.environment or value in (None, self.configured(name)) else value
+
+    def _kept_notes(self, profile: str, values: Mapping[str, Any]) -> tuple[str, ...]:
+        """A note for each value of a profile that the environment keeps from being used."""
+        return tuple(
+            f"{key} is {_shown(key, own)}: the environment sets it ({self._layers.variables.get(key, key)}); "
+            f"the profile {profile} has {_shown(key, values[key])}"
+            for key, own in self._layers.environment.items()
+            if key in values and own != values[key] and key not in self._layers.passed
+        )
 
     async def _checked(self, stored: Stored, wanted: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the changes if the settings as a whole are valid with them; otherwise raise `Invalid`."""
@@ -269,13 +305,18 @@ class LiveSettings:
         pairs = {
             key: (value_of(self.settings, key), value_of(then, key)) for key in catalogue() if key in managed_keys()
         }
-        return {key: pair for key, pair in pairs.items() if pair[0] != pair[1]}, fitted.missing
+        notes = (*fitted.missing, *self._kept_notes(name, fitted.values))
+        return {key: pair for key, pair in pairs.items() if pair[0] != pair[1]}, notes
 
     def for_profile(self, name: str, model: str | None = None) -> tuple[Settings, tuple[str, ...]]:
         """Return the settings of a request with a profile, and its unmet needs; `model` is the one it asks for."""
         fitted = for_request(find_profile(name), self.settings, model)
         settings = self._layers.settings(self.changes, profile=fitted.values, revision=self.settings.revision)
-        return settings, fitted.missing
+        return settings, (*fitted.missing, *self._kept_notes(name, fitted.values))
+
+
+def _shown(name: str, value: Any) -> str:
+    return "a secret" if catalogue()[name].secret else str(without_password(value))
 
 
 def _shared_layers(layers: SettingsLayers) -> SettingsLayers:

@@ -35,6 +35,7 @@ from pincite.store.operations.evaluations import Evaluations
 from pincite.store.operations.flows import FlowStore
 from pincite.store.operations.traces import TraceStore
 from pincite.store.operations.tunings import Tunings
+from pincite.store.search.query_vectors import QueryVectorCache
 from pincite.store.search.vocabulary import PostgresVocabulary
 from pincite.tracing.recorder import TraceRecorder
 from pincite.tracing.replay import Replay, compare, question_of, replayable, settings_for, with_changes
@@ -236,6 +237,7 @@ class Questions:
                 memory=self._services.sessions,
                 vocabulary=PostgresVocabulary(self._services.database, tools.corpus_stats),
                 cache=self._services.answer_cache,
+                query_vectors=QueryVectorCache(self._services.database, tools.model),
                 document_reader=self._services.reader,
                 picture_reader=OcrPictureReader(self._services.reader_pool, settings.chunking),
             ),

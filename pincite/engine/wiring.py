@@ -55,6 +55,7 @@ from pincite.store.operations.traces import TraceStore
 from pincite.store.operations.tunings import Tunings
 from pincite.store.search.packed_postings import PackedPostings
 from pincite.store.search.pages import Pages
+from pincite.store.search.query_vectors import remove_old_query_vectors
 from pincite.tracing.metrics import Metrics
 from pincite.tracing.otlp import OtlpExporter
 from pincite.tracing.recorder import TraceSink
@@ -184,9 +185,9 @@ class Services:
         self.locator = Locator(self.library, Pages(self.database))
         limits = prepared.settings.limits
         quota = Quota(limits.documents, limits.storage_mb, limits.jobs)
-        self.uploads = UploadStore(self.database, blobs, prepared.signature, quota)
-        self.editions = EditionWriter(self.database, tools.model, prepared.signature)
-        self.ingest_kit = self._make_ingest_kit(prepared.settings, tools, self.editions)
+        self.uploads = UploadStore(self.database, blobs, prepared.new, quota)
+        self.editions = EditionWriter(self.database, tools.model, prepared.new, serving=prepared.signature)
+        self.ingest_kit = self._make_ingest_kit(prepared.indexing, tools, self.editions)
         self.tools, self.embedder, self.kit_factory = tools, tools.embedder, tools.kit_factory
         self._new_index_kits = []
         self.settings = prepared.settings
@@ -201,6 +202,7 @@ class Services:
             self.reader_pool,
             tools.bulk_embedder,
             tools.embedder.name,
+            tools.embedder.max_tokens,
             indexing,
             self.jobs,
             self.postings,
@@ -235,6 +237,7 @@ class Services:
         await self.uploads.remove_stray_files()
         await self.job_list.remove_old()
         await self.answer_cache.remove_expired()
+        await remove_old_query_vectors(self.database)
         await self.traces.remove_old(self.settings.traces.retention_days)
         await self.usage.remove_expired()
 

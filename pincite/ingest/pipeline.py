@@ -44,7 +44,8 @@ async def _no_other_index(_index: int) -> "IngestKit":
 class IngestKit:
     """The settings, stores and models with which documents are processed; built once per change of settings.
 
-    `keep_trace` stores the trace of a document's processing. `kit_for_index` returns the kit for an index that is being
+    `window` is the embedder's maximum input in tokens. `keep_trace` stores the trace of a document's processing.
+    `kit_for_index` returns the kit for an index that is being
     built and is not searched yet.
     """
 
@@ -53,6 +54,7 @@ class IngestKit:
     reader: Reader
     bulk_embedder: BulkEmbedder
     model: str
+    window: int
     indexing: EditionWriter
     jobs: Jobs
     packs: PackedPostings
@@ -142,14 +144,14 @@ async def _parse_and_chunk(kit: IngestKit, job: Job, data: bytes, parser: str) -
     async def report(what: str, done: int, of: int) -> None:
         await kit.jobs.report(job, f"parsing, {what} {done:,} of {of:,}", PARSING_SHARE * min(1.0, done / max(1, of)))
 
-    prepared = await kit.reader.read(data, parser, chunking, report=report)
+    prepared = await kit.reader.read(data, parser, chunking, report=report, window=kit.window)
     if not prepared.runs:
         return prepared
     await kit.jobs.report(job, "comparing", 0.0)
     changes = await topic_changes(
         prepared.parsed.text, prepared.runs, chunking.breakpoint_percentile, kit.bulk_embedder.embed
     )
-    return await kit.reader.read(data, parser, chunking, changes)
+    return await kit.reader.read(data, parser, chunking, changes, window=kit.window)
 
 
 def _batches(chunks: Sequence[Chunk]) -> Iterator[tuple[int, Sequence[Chunk]]]:

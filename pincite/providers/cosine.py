@@ -1,4 +1,7 @@
-"""A reranker without its own model: the cosine between query and text, computed by the embedder."""
+"""A reranker without its own model: the cosine between query and text, computed by the embedder.
+
+A search takes the cosines of stored vectors instead, and asks for those of the other passages only.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

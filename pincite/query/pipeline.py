@@ -101,8 +101,8 @@ async def answer(run: Run, question: Question) -> Answer:
 async def search(run: Run, question: Question) -> tuple[Plan, list[Hit]]:
     """Find passages for one query, or for several at once, without answering."""
     question = await run.step(guardrails, question, answered=False)
-    if question.strategy != "lexical_only":  # few queries are misspelt: embed this one while its spelling is checked
-        await run.prefetch_embedding(question.search_text)
+    if question.strategy != "lexical_only":  # few queries are misspelt: embed them while the spelling is checked
+        await run.prefetch_queries([question.search_text, *question.also])
     question = await run.attempt(question, spelling_correction, question)
     plan = await run.step(query_analysis, question, answered=False)
     plan = await expand(run, replace(plan, retrieves=True))

@@ -23,10 +23,10 @@ def version_json(value: Version) -> Json:
     return asdict(value) | {"created_at": iso_time(value.created_at)}
 
 
-def chunk_json(document_id: str, version_id: str, value: Chunk) -> Json:
-    """A chunk as stored; searches and sources refer to it by this id."""
+def chunk_json(version: Version, value: Chunk) -> Json:
+    """A chunk of a version as stored; searches and sources refer to it by this id."""
     fields = {
-        "id": f"{document_id}.{version_id}.{value.ordinal}",
+        "id": f"{version.document_id}.{version.id}.{value.ordinal}",
         "ordinal": value.ordinal,
         "level": value.level,
         "parent": value.parent,
@@ -42,6 +42,9 @@ def chunk_json(document_id: str, version_id: str, value: Chunk) -> Json:
         "language": value.language,
         "tokens": value.tokens,
         "header": value.header,
+        "checksum": version.checksum,
+        "mime": version.mime,
+        "created_at": iso_time(version.created_at),
         "chunk_variant": "original" if value.vectorized_text is None else "augmented",
     }
     if value.vectorized_text is not None:

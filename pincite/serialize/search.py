@@ -5,7 +5,7 @@ from dataclasses import asdict
 from pincite.core.query.answer import SearchResult
 from pincite.core.query.hits import Adjustment, Hit, RetrievedChunk, ScoreContribution
 from pincite.serialize.answers import plan_json
-from pincite.serialize.primitives import Json
+from pincite.serialize.primitives import Json, iso_time
 
 
 def search_json(value: SearchResult, *, explain: bool = False) -> Json:
@@ -68,6 +68,9 @@ def _chunk_metadata_json(found: RetrievedChunk) -> Json:
         "level": found.level,
         "content_type": found.content_type,
         "language": found.language,
+        "checksum": found.checksum,
+        "mime": found.mime,
+        "created_at": iso_time(found.created_at),
         "chunk_variant": "original" if found.vectorized_text is None else "augmented",
     }
     return fields if found.vectorized_text is None else fields | {"vectorized_text": found.vectorized_text}

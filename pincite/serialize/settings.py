@@ -11,7 +11,10 @@ from pincite.serialize.primitives import Json, iso_time
 
 
 def settings_json(control: LiveSettings) -> Json:
-    """All current settings; `ignored` gives the reason for each stored value that is not used."""
+    """All current settings, with the reason for each value that is not used.
+
+    `ignored` are stored values, `overridden` those of the environment.
+    """
     lines = control.lines()
     return {
         "revision": control.settings.revision,
@@ -19,6 +22,7 @@ def settings_json(control: LiveSettings) -> Json:
         "values": {line.key.name: without_password(line.value) for line in lines if not line.key.secret},
         "items": [setting_json(line) for line in lines],
         "ignored": dict(control.ignored),
+        "overridden": dict(control.overridden),
     }
 
 
@@ -83,9 +87,12 @@ def settings_outcome_json(outcome: SettingsOutcome, stale: int, control: LiveSet
         notes.append(
             f"this process was started with its own {', '.join(kept)} and keeps it; other processes use the new value"
         )
-    if outcome.reindex:
-        stale_now = f"stale documents: {stale}; update them with: pincite reindex" if stale else "no document is stale"
-        notes.append(f"a change of {', '.join(outcome.reindex)} applies to documents indexed from now on ({stale_now})")
+    stale_now = f"stale documents: {stale}; update them with: pincite reindex" if stale else "no document is stale"
+    embedder = [key for key in outcome.reindex if key.startswith("embedding.")]
+    if others := [key for key in outcome.reindex if key not in embedder]:
+        notes.append(f"a change of {', '.join(others)} applies to documents indexed from now on ({stale_now})")
+    if embedder:
+        notes.append(f"a change of {', '.join(embedder)} applies once all documents are reindexed ({stale_now})")
     if control.safe:
         notes.append("PINCITE_SAFE is set: this process ignores the stored settings")
     return {

@@ -1,6 +1,7 @@
 """The command doctor."""
 
 import asyncio
+import json
 import shutil
 import socket
 from pathlib import Path
@@ -85,6 +86,14 @@ def test_an_embedder_that_does_not_load_is_broken(library: Call) -> None:
     assert (said.code, said.json["ok"]) == (1, False)
     assert (states(said)["embedder"], states(said)["database"]) == ("broken", "note")
     assert "1 thing to fix." in library("doctor", "--set", "embedding.provider=openai_compatible").out
+
+
+def test_a_prompt_file_that_is_invalid_is_named_as_such(pincite: Call, tmp_path: Path) -> None:
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts" / "sytem.txt").write_text("Hello.", encoding="utf-8")
+    said = pincite("doctor", "--data", str(tmp_path), "--json")
+    assert (said.code, states(said)["prompts"], states(said)["database"]) == (1, "broken", "note")
+    assert "sytem.txt is not a prompt" in json.dumps(said.json)
 
 
 def test_a_data_folder_that_is_a_file_is_broken(pincite: Call, tmp_path: Path) -> None:

@@ -115,6 +115,11 @@ def test_the_list_speaks_json(library: Call) -> None:
     assert listed["next_cursor"] is None
 
 
+def test_no_stale_documents_are_told_apart_from_no_documents(library: Call) -> None:
+    assert library("list", "--stale").words == "There are no stale documents."
+    assert library("list", "--tag", "nothing-has-this").words == "There are no documents with these tags."
+
+
 def test_an_empty_folder_says_so(library: Call) -> None:
     assert library("list", "--folder", "nowhere").words == (
         "There are no documents in the folder 'nowhere'; add some with: pincite add PATH"

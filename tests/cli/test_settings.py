@@ -142,6 +142,46 @@ def test_the_doctor_checks_the_current_settings(own: Call, monkeypatch: pytest.M
     assert findings["answers"].startswith("mine at http://127.0.0.1:9/v1")
 
 
+FIVE_STAGE = {
+    "RETRIEVAL_TOP_K": ("rag.top_k", 3, 10),
+    "RELEVANCE_THRESHOLD": ("rag.similarity_threshold", 0.5, 0.15),
+    "MAX_CONTEXT_TOKENS": ("context.max_tokens", 100, 2000),
+    "LLM_TEMPERATURE": ("llm.temperature", 0.9, 0.3),
+    "LLM_MAX_TOKENS": ("llm.max_tokens", 77, 500),
+}
+"""The variables of the five-stage design: the setting of each, a value, and the value of the profile."""
+
+
+def test_the_environment_acts_over_a_profile_that_is_applied_after_it(
+    own: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, (_, value, _) in FIVE_STAGE.items():
+        monkeypatch.setenv(name, str(value))
+    said = " ".join(own("settings", "apply", "five-stage").out.split())
+    for name, (key, value, other) in FIVE_STAGE.items():
+        got = own("settings", "get", key, "--json").json
+        assert (got["value"], got["source"]) == (value, "environment")
+        assert f"{key} is {value}: the environment sets it ({name}); the profile five-stage has {other}" in said
+    assert own("settings", "get", "confidence.rule", "--json").json["value"] == "counted"
+
+
+def test_a_variable_that_the_database_overrides_is_reported(own: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    own("settings", "apply", "five-stage")
+    for name, (_, value, _) in FIVE_STAGE.items():
+        monkeypatch.setenv(name, str(value))
+    for name, (key, _, other) in list(FIVE_STAGE.items())[1:]:
+        shown = " ".join(own("settings", "get", key).out.split())
+        reason = (
+            f"{name} of the environment is not used: the database has {other}; to use it: pincite settings reset {key}"
+        )
+        assert reason in shown
+    listed = own("settings", "list", "--json").json
+    assert set(listed["overridden"]) == {key for key, _, _ in list(FIVE_STAGE.values())[1:]}  # top_k is 10 by default
+    own("settings", "reset", "context.max_tokens")
+    assert own("settings", "get", "context.max_tokens", "--json").json["value"] == 100
+    assert "of the environment is not used" not in own("settings", "get", "context.max_tokens").out
+
+
 def test_a_question_may_name_a_profile(library: Call) -> None:
     found = library("search", "generator key", "--profile", "zoeflow", "--json").json
     assert found["strategy"] == "dense_only"

@@ -50,6 +50,33 @@ def test_an_index_with_other_chunking_is_built_switched_and_rolled_back(pincite:
     assert pincite("list", "--stale", "--json").json["items"] == []
 
 
+def test_a_file_added_after_a_change_of_chunking_is_cut_by_it(pincite: Call, tmp_path: Path) -> None:
+    text = "".join(f"{n:04d} beans.\n" for n in range(100))  # 1,200 characters
+
+    def chunks(name: str) -> tuple[int, bool]:
+        [one] = [one for one in pincite("list", "--json").json["items"] if one["name"] == name]
+        return one["chunks"], one["stale"]
+
+    first, second = tmp_path / "cut-first.txt", tmp_path / "cut-second.txt"
+    first.write_text(text, encoding="utf-8")
+    second.write_text(text.replace("beans", "peas!"), encoding="utf-8")
+    pincite("add", str(first))
+    assert chunks(first.name) == (1, False)  # 500 tokens
+    said = pincite(
+        "settings", "set", "chunking.strategy=window", "chunking.window_chars=310", "chunking.window_overlap_chars=0"
+    ).out
+    try:
+        assert "applies to documents indexed from now on" in " ".join(said.split())
+        assert chunks(first.name) == (1, True)
+        pincite("add", str(second))
+        assert chunks(second.name) == (4, False)  # 25 lines of 12 characters each
+        assert "1 indexed again" in pincite("add", str(first)).out
+        assert chunks(first.name) == (4, False)
+    finally:
+        pincite("settings", "undo")
+    pincite("remove", *[one["id"] for one in pincite("list", "--json").json["items"] if "cut-" in one["name"]])
+
+
 def test_an_index_is_built_held_compared_and_then_switched_to(
     pincite: Call, database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -119,11 +119,46 @@ def test_a_text_is_embedded_once_in_a_request() -> None:
             return await super().embed(texts, as_query=as_query)
 
     run = make_run()
-    run.kit = SimpleNamespace(embedder=Counting(Options()))  # type: ignore[assignment]
+    run.kit = SimpleNamespace(embedder=Counting(Options()), query_vectors=None)  # type: ignore[assignment]
     first = asyncio.run(run.embed(["a", "b", "a"]))
     assert asyncio.run(run.embed(["b", "c"]))[0] == first[1]
     assert first[0] == first[2]
     assert asked == [["a", "b"], ["c"]]
+
+
+def test_queries_are_kept_for_later_requests_and_other_texts_are_not() -> None:
+    asked: list[list[str]] = []
+    kept: dict[str, Sequence[float]] = {}
+
+    class Counting(ScriptedEmbedder):
+        async def embed(self, texts: Sequence[str], *, as_query: bool) -> list[list[float]]:
+            asked.append(list(texts))
+            return await super().embed(texts, as_query=as_query)
+
+    class Kept:
+        async def find(self, person: str, texts: Sequence[str]) -> dict[str, Sequence[float]]:
+            return {text: kept[text] for text in texts if text in kept}
+
+        async def save(self, person: str, vectors: dict[str, Sequence[float]]) -> None:
+            kept.update(vectors)
+
+    async def ask(*queries: str) -> list[object]:
+        run = make_run()
+        run.kit = SimpleNamespace(embedder=Counting(Options()), query_vectors=Kept())  # type: ignore[assignment]
+        await run.prefetch_queries(queries)
+        vectors = await run.embed_queries(queries)
+        await run.embed(["a claim"])
+        return list(vectors)
+
+    async def go() -> None:
+        first = await ask("a", "b", "c")
+        assert asked == [["a", "b", "c"], ["a claim"]]
+        assert await ask("c", "a") == [first[2], first[0]]
+        await ask("a", "d")
+        assert asked[2:] == [["a claim"], ["d"], ["a claim"]]
+        assert set(kept) == {"a", "b", "c", "d"}
+
+    asyncio.run(go())
 
 
 def test_a_failed_embedder_is_not_called_again() -> None:
@@ -134,7 +169,7 @@ def test_a_failed_embedder_is_not_called_again() -> None:
             calls.append(len(texts))
             raise Unavailable("it is down")
 
-    run.kit = SimpleNamespace(embedder=Failing(Options()))  # type: ignore[assignment]
+    run.kit = SimpleNamespace(embedder=Failing(Options()), query_vectors=None)  # type: ignore[assignment]
     for _ in range(2):
         with pytest.raises(Unavailable, match="it is down"):
             asyncio.run(run.embed(["a"]))
@@ -153,9 +188,9 @@ def test_a_prefetched_text_is_embedded_once_and_unused_prefetches_are_cancelled(
 
     async def go() -> None:
         run = make_run()
-        run.kit = SimpleNamespace(embedder=Waiting(Options()))  # type: ignore[assignment]
+        run.kit = SimpleNamespace(embedder=Waiting(Options()), query_vectors=None)  # type: ignore[assignment]
         for text in ("a", "a", "unwanted"):
-            await run.prefetch_embedding(text)
+            await run.prefetch_queries([text])
         assert len(await run.embed(["a", "b"])) == 2
         await run.close()
         assert sorted(asked) == [["a"], ["b"], ["unwanted"]]
@@ -179,9 +214,9 @@ def test_a_run_uses_earlier_prefetches_and_unused_ones_are_cancelled() -> None:
 
     async def go() -> None:
         embedder, run = Slow(Options()), make_run()
-        run.kit = SimpleNamespace(embedder=embedder)  # type: ignore[assignment]
+        run.kit = SimpleNamespace(embedder=embedder, query_vectors=None)  # type: ignore[assignment]
         async with prefetched(embedder, ["a", "unwanted"]) as run.prefetched:
-            await run.prefetch_embedding("a")
+            await run.prefetch_queries(["a"])
             assert await run.embed(["a"]) == await run.embed(["a"])
             assert asked == ["a", "unwanted"]
         assert ended == ["unwanted"]
@@ -196,7 +231,7 @@ def test_a_failed_prefetch_is_recorded_like_any_embedding() -> None:
 
     async def go() -> None:
         embedder, run = Down(Options()), make_run()
-        run.kit = SimpleNamespace(embedder=embedder)  # type: ignore[assignment]
+        run.kit = SimpleNamespace(embedder=embedder, query_vectors=None)  # type: ignore[assignment]
         async with prefetched(embedder, ["a"]) as run.prefetched:
             with pytest.raises(Unavailable, match="down"):
                 await run.embed(["a"])

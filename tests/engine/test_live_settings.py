@@ -459,6 +459,26 @@ def test_a_profile_in_a_request_changes_that_request_alone(open_pincite: Open, t
     asyncio.run(go())
 
 
+def test_the_environment_overrides_a_profile_in_a_request_and_the_answer_says_so(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def go() -> None:
+        monkeypatch.setenv("RETRIEVAL_TOP_K", "3")
+        settings = {"data": tmp_path, "database.url": database_url, "embedding.provider": "scripted"}
+        async with AsyncPincite(settings=settings) as pincite:
+            made, notes = pincite.services.live_settings.for_profile("five-stage")
+            assert (made.rag.top_k, made.rag.similarity_threshold) == (3, 0.15)
+            note = "rag.top_k is 3: the environment sets it (RETRIEVAL_TOP_K); the profile five-stage has 10"
+            assert note in notes
+            for number in range(5):
+                await pincite.add(wrote(tmp_path / f"{number}.md", f"# Cat {number}\n\nCats purr {number}.\n"))
+            answer = await pincite.ask(Question("Which cats purr?", profile="five-stage"))
+            assert answer.metadata.chunks_retrieved == 3
+            assert note in [one.reason for one in answer.degraded]
+
+    asyncio.run(go())
+
+
 def test_settings_passed_in_code_override_a_profile(open_pincite: Open) -> None:
     async def go() -> None:
         async with open_pincite(rag__top_k=3) as pincite:
@@ -529,7 +549,7 @@ def test_the_error_of_a_failed_start_names_safe_mode(
 # --- the index ------------------------------------------------------------------------------------------------
 
 
-def test_index_settings_take_effect_after_reindexing_and_mark_documents_stale(
+def test_index_settings_act_on_documents_indexed_after_them_and_mark_the_others_stale(
     open_pincite: Open, tmp_path: Path
 ) -> None:
     async def go() -> None:
@@ -541,11 +561,13 @@ def test_index_settings_take_effect_after_reindexing_and_mark_documents_stale(
             assert await pincite.services.library.stale(await pincite.scope()) == 1
             assert (await pincite.get(before.id)).stale
             new = await pincite.add(wrote(tmp_path / "b.md", text))
-            assert (new.stale, new.chunks) == (True, before.chunks)
-            assert await pincite.admin.reindex(stale=True) == 2
+            assert (new.stale, new.chunks > 3 * before.chunks) == (False, True)
+            assert not (await pincite.search("Sentence number 3")).degraded
+            assert (await pincite.get(before.id)).stale
+            assert await pincite.admin.reindex(stale=True) == 1
             await switched(pincite)
             after = await pincite.get(before.id)
-            assert (after.stale, after.chunks > before.chunks) == (False, True)
+            assert (after.stale, after.chunks) == (False, new.chunks)
             assert await pincite.services.library.stale(await pincite.scope()) == 0
 
     asyncio.run(go())

@@ -18,6 +18,19 @@ source_urls: [https://example.org/leave]
 
 Up to five vacation days carry over into the next year.
 """
+VACATION = """# Vacation Policy
+
+The vacation policy says how vacation days are taken over the year.
+
+## Carry-over
+
+Up to five vacation days carry over into the next year and expire on 31 March.
+
+## Approval
+
+The team lead approves vacation within three working days.
+"""
+CARRY_OVER = "Up to five vacation days carry over into the next year and expire on 31 March."
 PARKING = "# Parking\n\nVisitors park bicycles in the yard of the building, beside the vacation board.\n"
 ASKED = "How many vacation days carry over into the next year?"
 
@@ -28,6 +41,7 @@ def walk(module_database_url: str, tmp_path_factory: pytest.TempPathFactory) -> 
         made.door.add("hr", leave=LEAVE)
         made.door.add("office", parking=PARKING)
         made.door.add("noise", noise="# Quartz\n\nZebras paint violins.\n")
+        made.door.add("rules", vacation=VACATION)
         yield made
 
 
@@ -88,7 +102,8 @@ def test_what_is_less_similar_than_the_threshold_reaches_no_prompt(walk: Walk) -
 
 
 def test_titles_that_are_cited_are_matched_and_those_made_up_are_not(walk: Walk) -> None:
-    walk.says("Five days [Leave Policy]. More [leave policy > Carrying over]. Or none [Ghost Story].")
+    five = "Up to five vacation days carry over into the next year"
+    walk.says(f"{five} [Leave Policy]. {five} [leave policy > Carrying over]. Or none [Ghost Story].")
     told = walk.ask("/api/query", query=ASKED)
     assert [(one["title"], one["matched"]) for one in told["citations"]] == [
         ("Leave Policy", True), ("Ghost Story", False),
@@ -101,11 +116,56 @@ def test_titles_that_are_cited_are_matched_and_those_made_up_are_not(walk: Walk)
     assert [one["url"] for one in told["sources"]] == ["https://example.org/leave"]
 
 
+ABOUT_POLICY = "What does the vacation policy say over the year?"
+
+
+def test_a_cited_section_is_the_passage_of_that_section(walk: Walk) -> None:
+    walk.says(f"{CARRY_OVER} [Vacation Policy > Carry-over]")
+    told = walk.ask("/api/v1/query", query=ABOUT_POLICY, folder="rules")
+    [section] = [one for one in told["sources"] if one["heading_path"] == ["Vacation Policy", "Carry-over"]]
+    assert section["number"] > 1  # the search ranks another passage of the document first
+    [cited] = told["citations"]
+    assert (cited["source"], cited["quote"], cited["support"]) == (section["number"], CARRY_OVER, 1.0)
+    assert (cited["title"], cited["section"], cited["matched_by"]) == ("Vacation Policy", "Carry-over", "title")
+    assert (told["warnings"], told["groundedness"]["score"]) == ([], 1.0)
+    walk.says(f"{CARRY_OVER} [Vacation Policy > Carry-over]")
+    [seen] = walk.ask("/api/query", query=ABOUT_POLICY, folder="rules")["citations"]
+    assert (seen["title"], seen["section"], seen["quote"]) == ("Vacation Policy", "Carry-over", CARRY_OVER)
+
+
+def test_a_title_alone_cites_the_passage_that_says_so(walk: Walk) -> None:
+    walk.says(f"{CARRY_OVER} [Vacation Policy]")
+    [cited] = walk.ask("/api/v1/query", query=ABOUT_POLICY, folder="rules")["citations"]
+    assert (cited["section"], cited["quote"], cited["support"]) == ("Carry-over", CARRY_OVER, 1.0)
+
+
+def test_a_section_that_no_source_has_is_not_matched_in_silence(walk: Walk) -> None:
+    mark = "[Vacation Policy > Nonexistent Section]"
+    walk.says(f"{CARRY_OVER} {mark}")
+    told = walk.ask("/api/v1/query", query=ABOUT_POLICY, folder="rules")
+    [cited] = told["citations"]
+    assert (cited["title"], cited["section"], cited["matched_by"]) == ("Vacation Policy", None, "title")
+    missing = "no source has the section “Nonexistent Section”"
+    assert cited["reason"] == missing
+    assert told["warnings"] == [f"{mark} at character {len(CARRY_OVER) + 1} is matched by its title alone: {missing}"]
+
+
+def test_sections_of_one_unknown_title_are_one_citation(walk: Walk) -> None:
+    dark = "It is dark [Moon > Dark side]. It is bright [Moon > Bright side]."
+    walk.says(f"{f'{CARRY_OVER} [Vacation Policy]. ' * 3}{dark}")
+    told = walk.ask("/api/query", query=ABOUT_POLICY, folder="rules")
+    assert [(one["title"], one["section"], one["matched"]) for one in told["citations"]] == [
+        ("Vacation Policy", "Carry-over", True), ("Moon", "Dark side", False),
+    ]  # fmt: skip
+
+
 def test_documents_that_were_found_are_related_whether_cited_or_not(walk: Walk) -> None:
     walk.says("Five days [Leave Policy].")
     told = walk.ask("/api/query", query="Which vacation days carry over, and where do visitors park bicycles?")
-    assert {one["title"] for one in told["relatedDocs"]} == {"Leave Policy", "Parking"}
-    assert {one["title"]: one["category"] for one in told["relatedDocs"]} == {"Leave Policy": "hr", "Parking": "office"}
+    assert [one["title"] for one in told["citations"]] == ["Leave Policy"]
+    found = {one["title"]: one["category"] for one in told["relatedDocs"]}
+    assert found == {"Leave Policy": "hr", "Parking": "office", "Vacation Policy": "rules"}
+    assert len(told["relatedDocs"]) == 3
 
 
 def test_nothing_over_the_threshold_asks_no_model(walk: Walk) -> None:
@@ -126,11 +186,36 @@ def test_the_answer_says_who_wrote_it_and_what_it_cost(walk: Walk) -> None:
     assert metadata["chunksRetrieved"] >= 1
 
 
-def test_the_level_is_counted_from_passages_and_their_similarity(walk: Walk) -> None:
-    walk.says("Up to five vacation days carry over into the next year [Leave Policy].")
-    told = walk.ask("/api/v1/query", query=ASKED)
-    near = [source["similarity_score"] for source in told["sources"]]
+CITED = f"{CARRY_OVER} [Vacation Policy > Carry-over]. {CARRY_OVER} [Vacation Policy]. It is dark [Moon > Dark side]."
+
+
+@pytest.mark.parametrize(
+    ("query", "level", "reason"),
+    [
+        ("vacation days carry over", "high", "3 relevant sources with 1 citation"),
+        ("vacation elephants", "medium", "3 sources found, average relevance {mean:.0%}"),
+        ("approves within three working", "low", "only 1 source found"),
+    ],
+)
+def test_the_level_is_counted_from_passages_and_their_similarity(
+    walk: Walk, query: str, level: str, reason: str
+) -> None:
+    found = walk.ask("/api/v1/search", query=query, folder="rules")["results"]
+    near = [hit["similarity_score"] for hit in found if hit["similarity_score"] >= 0.15]
     mean = sum(near) / len(near)
-    expected = "high" if len(near) >= 3 and mean >= 0.5 else "medium" if len(near) >= 2 and mean >= 0.3 else "low"
-    assert told["confidence"]["level"] == expected
-    assert told["confidence"]["reason"]
+    assert level == ("high" if len(near) >= 3 and mean >= 0.5 else "medium" if mean >= 0.3 and near[1:] else "low")
+    walk.says(CITED)
+    told = walk.ask("/api/v1/query", query=query, folder="rules")
+    assert told["metadata"]["chunks_retrieved"] == len(near)
+    assert (told["confidence"]["level"], told["confidence"]["reason"]) == (level, reason.format(mean=mean))
+
+
+def test_passages_over_the_threshold_count_whether_or_not_they_fit_the_context(walk: Walk) -> None:
+    sections = [f"## Part {n}\n\n{'Every lighthouse keeper watches. ' * 75}\n" for n in range(6)]
+    walk.door.add("long", keepers="\n".join(["# Keepers\n", *sections]))
+    walk.says("Every lighthouse keeper watches. [Keepers]")
+    told = walk.ask("/api/v1/query", query="Every lighthouse keeper watches", folder="long")
+    assert len(told["sources"]) < 4  # 8,000 characters have room for three passages of 2,400
+    assert told["metadata"]["chunks_retrieved"] == 6
+    assert told["confidence"]["reason"] == "6 relevant sources with 1 citation"
+    assert told["confidence"]["level"] == "high"

@@ -1,5 +1,6 @@
 """The design for one machine, against its profile."""
 
+import hashlib
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -35,11 +36,15 @@ def test_a_file_is_cut_into_windows_that_share_their_ends(walk: Walk) -> None:
 def test_a_passage_says_which_file_it_is_of_and_where_that_lies(walk: Walk) -> None:
     [hit, *_] = walk.ask("/api/v1/search", query=ASKED, folder="hr")["results"]
     assert {"document_id", "heading_path", "page", "folder", "level"} <= set(hit["metadata"])
-    assert hit["metadata"]["folder"] == "hr"
+    metadata = hit["metadata"]
+    assert (metadata["folder"], metadata["mime"]) == ("hr", "text/markdown")
+    assert metadata["checksum"] == hashlib.sha256(LEAVE.encode()).hexdigest()
     [document] = walk.client.get("/api/v1/documents", params={"folder": "hr"}).json()["items"]
-    assert document["mime"] == "text/markdown"
-    assert document["checksum"]
-    assert document["created_at"]
+    assert metadata["created_at"] == document["created_at"]
+    chunks = walk.client.get(f"/api/v1/documents/{document['id']}/chunks", params={"level": 2}).json()["items"]
+    [same] = [chunk for chunk in chunks if chunk["id"] == hit["id"]]
+    for name in ("checksum", "mime", "created_at"):
+        assert same[name] == metadata[name]
 
 
 def test_both_engines_are_blended_in_equal_parts(walk: Walk) -> None:
@@ -52,11 +57,33 @@ def test_both_engines_are_blended_in_equal_parts(walk: Walk) -> None:
         assert hit["hybrid_score"] == pytest.approx(sum(place["share"] for place in shares))
 
 
-def test_the_final_order_is_that_of_the_cosines(walk: Walk) -> None:
+def test_passages_are_reranked_by_their_cosines(walk: Walk) -> None:
     hits = walk.ask("/api/v1/search", query=ASKED, explain=True)["results"]
     assert {hit["explain"]["reranker"] for hit in hits} == {"cosine"}
-    near = [hit["score"] for hit in hits]
-    assert near == sorted(near, reverse=True)
+    for hit in hits:
+        assert hit["explain"]["rerank_score"] == pytest.approx(hit["similarity_score"], abs=1e-3)
+
+
+def test_several_files_are_preferred_where_scores_are_comparable(walk: Walk) -> None:
+    sails = "The ferry sails at dawn. " * 24
+    piers = [" ".join(f"{word}{pier}" for word in "rope mast crew deck tide wind".split()) for pier in "abcdefg"]
+    text = "\n\n".join(f"{sails}{pier}. {'.' * 260}" for pier in piers)
+    weak = "The crane stands idle while the master writes letters about a ferry. " * 12
+    other = f"{sails}{'Lamp buoy fish net coal salt oar sail knot flag quay bell. ' * 2}"
+    walk.door.add("ferry", a=text, b=other, c=weak)
+    asked = {"query": "The ferry sails at dawn", "folder": "ferry", "top_k": 5, "explain": True}
+    by_cosine = walk.ask("/api/v1/search", **asked, settings={"rag.mmr": "off"})["results"]
+    assert [hit["metadata"]["document_name"] for hit in by_cosine] == ["a.md"] * 5
+    found = walk.ask("/api/v1/search", **asked)["results"]
+    names = [hit["metadata"]["document_name"] for hit in found]
+    cosines = [hit["explain"]["rerank_score"] for hit in found]
+    assert names.count("b.md") == 1
+    assert names.index("b.md") < 4
+    assert min(cosines) > 0.9 * max(cosines)  # c.md is not preferred: its scores are not comparable
+    walk.says("The ferry sails at dawn. [Source 1]")
+    walk.ask("/api/v1/query", query=asked["query"], folder="ferry", top_k=5, no_cache=True)
+    shown = walk.prompts()[-1]["messages"][0]["content"]
+    assert "[Source: b.md page=- score=0." in shown
 
 
 def test_question_context_and_answer_are_one_prompt(walk: Walk) -> None:

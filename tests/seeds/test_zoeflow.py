@@ -4,10 +4,12 @@ import json
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pincite.stub.thread import StubLLM
 from tests.api.live_server import completed
 from tests.seeds.walk import Walk, walking
 
@@ -15,6 +17,8 @@ WRITTEN = json.dumps({"summary": "Felines rest.", "questions": ["Who rests?"]})
 PETS = (
     "# Pets\r\n\r\nAll pets.\r\n\r\n## Cats\r\n\r\nCats sleep all day.   \r\n\r\n## Dogs\r\n\r\nDogs bark at night.\r\n"
 )
+SHIPS = "harbour ships sail north lighthouse anchor deck mast".split()
+BIRDS = "birds nest feather branch song wing egg forest".split()
 STORE = "/api/v1/vectorstore"
 
 
@@ -23,6 +27,9 @@ def walk(module_database_url: str, tmp_path_factory: pytest.TempPathFactory) -> 
     with walking("zoeflow", module_database_url, tmp_path_factory.mktemp("zoeflow") / "data") as made:
         made.says({"say": WRITTEN, "match": "."})
         made.door.add("many", **{f"note{n}": f"# Note {n}\n\nHarbour ships number {n} sail.\n" for n in range(8)})
+        for ships in (0, 1, 2, 3, 5, 6, 7, 8, 4):  # the one that both queries return is added last
+            text = " ".join([*SHIPS[:ships], *BIRDS[: 8 - ships]])
+            made.door.add("mixed", **{f"mix{ships}": f"# Mix {ships}\n\n{text}.\n"})
         yield made
 
 
@@ -74,6 +81,23 @@ def test_what_is_embedded_is_enriched_and_what_is_kept_and_found_is_not(walk: Wa
     )
 
 
+def test_without_enrichment_a_passage_is_embedded_under_its_labels(database_url: str, tmp_path: Path) -> None:
+    with walking("zoeflow", database_url, tmp_path / "data", **{"enrichment.enabled": False}) as plain:
+        made = plain.door.add("kept", plain="Otters swim in rivers.\n", headed="# Kept\n\n## Otters\n\nThey swim.\n")
+        texts = {}
+        for name, document in made.items():
+            address = f"/api/v1/documents/{document['id']}/chunks"
+            [chunk, *_] = plain.client.get(address, params={"level": 2, "embedded": True}).json()["items"][-1:]
+            texts[name] = chunk["embedded_text"]
+        labels = {
+            name: f"source: {name}.md\ndoc_id: {made[name]['id']}\nversion: {made[name]['version']}\n" for name in made
+        }
+        assert texts == {
+            "plain": f"{labels['plain']}section: Document\n\nOtters swim in rivers.",
+            "headed": f"{labels['headed']}section: Kept / Otters\n\n# Kept\n\n## Otters\n\nThey swim.",
+        }
+
+
 def test_the_model_reads_the_passage_and_not_what_was_written_about_it(walk: Walk) -> None:
     taken_in(walk, "raw.md", "# Raw\n\nBadgers dig deep burrows.\n")
     walk.says("Badgers dig deep burrows. [Source 1]")
@@ -84,18 +108,46 @@ def test_the_model_reads_the_passage_and_not_what_was_written_about_it(walk: Wal
 
 
 def test_each_query_brings_five_and_ranks_are_added_with_sixty(walk: Walk) -> None:
-    asked = ["Harbour ships number 3 sail", "Note 3", "Harbour ships number 5 sail"]
-    told = walk.ask(f"{STORE}/query-many", queries=asked, folder="many", explain=True)["results"]
-    single = walk.ask(f"{STORE}/query-many", queries=asked[:1], folder="many")["results"]
-    assert len(single) == 5
-    for one in told:
-        places = [place["rank"] for place in one["explain"]["placings"] if place["engine"] == "query"]
-        assert one["score"] == pytest.approx(sum(1 / (60 + rank) for rank in places))
-        assert max(place["rank"] for place in one["explain"]["placings"] if place["rank"]) <= 5
+    ships, birds = [" ".join(words) for words in (SHIPS, BIRDS)]
+    alone = [walk.ask(f"{STORE}/query-many", queries=[query], folder="mixed")["results"] for query in (ships, birds)]
+    assert [[one["metadata"]["title"] for one in found] for found in alone] == [
+        ["Mix 8", "Mix 7", "Mix 6", "Mix 5", "Mix 4"], ["Mix 0", "Mix 1", "Mix 2", "Mix 3", "Mix 4"],
+    ]  # fmt: skip
+    told = walk.ask(f"{STORE}/query-many", queries=[ships, birds], folder="mixed", explain=True)["results"]
+    assert [(one["metadata"]["title"], one["score"]) for one in told[:1]] == [("Mix 4", pytest.approx(1 / 65 + 1 / 65))]
+    assert {one["metadata"]["title"]: one["score"] for one in told[1:]} == pytest.approx(
+        {"Mix 8": 1 / 61, "Mix 0": 1 / 61, "Mix 7": 1 / 62, "Mix 1": 1 / 62}
+    )
     assert [one["score"] for one in told] == sorted((one["score"] for one in told), reverse=True)
-    assert len({one["id"] for one in told}) == len(told)
-    found_by = [sum(place["engine"] == "query" for place in one["explain"]["placings"]) for one in told]
-    assert found_by[0] == max(found_by) > 1
+    ranks = {
+        one["metadata"]["title"]: [place["rank"] for place in one["explain"]["placings"] if place["engine"] == "query"]
+        for one in told
+    }
+    assert ranks == {"Mix 4": [5, 5], "Mix 8": [1], "Mix 0": [1], "Mix 7": [2], "Mix 1": [2]}
+
+
+def test_the_queries_of_a_request_are_one_batch_and_embedded_once(database_url: str, tmp_path: Path) -> None:
+    remote = {"enrichment.enabled": False, "embedding.provider": "openai_compatible", "embedding.dimensions": 64}
+    with StubLLM() as stub:
+        own = {"embedding.base_url": stub.url, "embedding.model": "text-embedding-3-small"}
+        with walking("zoeflow", database_url, tmp_path / "data", **remote, **own) as made:
+            made.door.add("harbour", harbour="# Harbour\n\nThe mooring fee is nine euros per night.\n")
+            stub.calls.clear()
+
+            def asked() -> list[list[str]]:
+                return [call.body["input"] for call in stub.calls if call.path.endswith("/embeddings")]
+
+            queries = ["mooring fee per night", "spring tide lock", "rowing boats discount"]
+            first = made.ask(f"{STORE}/query-many", queries=queries, folder="harbour")["results"]
+            assert [one for one in asked() if one[0] in queries] == [queries]
+            again = made.ask(f"{STORE}/query-many", queries=queries[::-1], folder="harbour")["results"]
+            assert len([one for one in asked() if one[0] in queries]) == 1
+            assert [one["similarityScore"] for one in again] == pytest.approx(
+                [one["similarityScore"] for one in first], abs=1e-6
+            )
+            other = made.ask(f"{STORE}/query-many", queries=[queries[0], "anchor"], folder="harbour")["results"]
+            assert other
+            assert asked()[-1] == ["anchor"]
 
 
 def test_the_similarity_is_kept_and_results_are_filtered_by_it(walk: Walk) -> None:

@@ -49,7 +49,7 @@ def test_an_answer() -> None:
     )
     assert set(shape["citations"][0]) == fields(
         "text start end matched matched_by source quote quote_start_char quote_end_char quote_start_line quote_end_line"
-        " page place rects support reason"
+        " page place rects support reason title section"
     )
     assert set(shape["context_sufficiency"]) == fields(
         "is_sufficient coverage_score has_conflicts missing_aspects conflicts"

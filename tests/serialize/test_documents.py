@@ -1,9 +1,9 @@
 """The JSON of documents, receipts and chunks has exactly the documented fields."""
 
 from dataclasses import replace
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone
 
-from pincite.core.documents.document import Access, Document, Failure, Receipt, Status
+from pincite.core.documents.document import Access, Document, Failure, Receipt, Status, Version
 from pincite.serialize.documents import chunk_json, document_json, receipt_json
 from tests.builders import chunk, found
 
@@ -60,8 +60,13 @@ def test_a_receipt() -> None:
 
 
 def test_a_chunk_is_named_as_searches_name_it() -> None:
-    shape = chunk_json("doc1", "v1", chunk(1))
+    version = Version(
+        "v1", "doc1", "c" * 64, 9, "text/markdown", Status.COMPLETED, True, datetime(2024, 1, 1, tzinfo=UTC)
+    )
+    shape = chunk_json(version, chunk(1))
     assert shape["id"] == found("x").id
     assert (shape["level"], shape["chunk_variant"]) == (2, "original")
-    enriched = chunk_json("doc1", "v1", replace(chunk(1), vectorized_text="About cats: Cats purr."))
+    assert (shape["checksum"], shape["mime"]) == ("c" * 64, "text/markdown")
+    assert shape["created_at"].startswith("2024-01-01T00:00:00")
+    enriched = chunk_json(version, replace(chunk(1), vectorized_text="About cats: Cats purr."))
     assert (enriched["chunk_variant"], enriched["vectorized_text"]) == ("augmented", "About cats: Cats purr.")

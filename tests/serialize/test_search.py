@@ -37,7 +37,7 @@ def test_a_search_result() -> None:
     assert set(one["metadata"]) == fields(
         "document_id, document_name, title, version, source_uri, heading_path,"
         " start_line, end_line, start_char, end_char,"
-        " page, place, folder, level, content_type, language, chunk_variant"
+        " page, place, folder, level, content_type, language, checksum mime created_at chunk_variant"
     )
     assert one["metadata"]["chunk_variant"] == "original"
 

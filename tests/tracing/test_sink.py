@@ -89,6 +89,7 @@ def test_a_listener_changes_nothing_about_the_trace(open_pincite: Callable[..., 
             pass
 
         with answering(pincite, Writer(nothing)):
+            await pincite.ask(Question(QUESTION, fresh=True))  # embeds the question; its vector is kept
             await pincite.ask(Question(QUESTION, fresh=True))
             silent = await newest(pincite)
             await pincite.ask(Question(QUESTION, fresh=True), listen=heard.append)

@@ -98,10 +98,9 @@ def five_stage_answer(answer: Json) -> Json:
 
 def _citation_json(citation: Json, source: Json | None) -> Json:
     """A citation with the metadata of its document; empty when no document matches."""
-    path = list(source["heading_path"]) if source else []
     return {
-        "title": source["title"] if source else citation["text"].strip("[]"),
-        "section": path[-1] if path and path[-1] != (source or {})["title"] else None,
+        "title": citation["title"] or citation["text"].strip("[]"),
+        "section": citation["section"],
         "matched": citation["matched"],
         "matchedBy": citation["matched_by"],
         "docId": source["document_id"] if source else None,

@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse, Response
 from pincite.api.dependencies import Engine, Reader, ReaderAsOwner
 from pincite.api.paths import API
 from pincite.core.accounts.access import Caller
-from pincite.core.documents.document import Chunk, ReadRequest
+from pincite.core.documents.document import About, Chunk, ReadRequest, Version
 from pincite.engine.app import AsyncPincite
 from pincite.errors import Invalid, NotFound
 from pincite.ingest.embed.embed import embedded_text
@@ -43,26 +43,32 @@ async def chunks(
     served, found = await pincite.documents.chunks(
         document_id, level, version_id=version, after=_ordinal(cursor), limit=limit + 1, caller=caller
     )
-    if version is not None and version != served:
+    if version is not None and (served is None or version != served.id):
         newest = (await pincite.get(document_id, caller=caller)).version
         raise NotFound(f"there are no chunks of version '{version}'; the newest version is '{newest}'")
     following = str(found[limit - 1].ordinal) if len(found) > limit else None
-    items = [chunk_json(document_id, served, chunk) for chunk in found[:limit]]
-    if embedded and version is None:
-        texts = await _embedded_texts(pincite, caller, document_id, found[:limit])
+    items = [chunk_json(served, chunk) for chunk in found[:limit]] if served else []
+    if embedded and version is None and served:
+        texts = await _embedded_texts(pincite, caller, served, found[:limit])
         items = [one | ({"embedded_text": texts[one["ordinal"]]} if one["ordinal"] in texts else {}) for one in items]
-    return JSONResponse({"document_id": document_id, "version": served or None, **page_json(items, following)})
+    return JSONResponse(
+        {"document_id": document_id, "version": served.id if served else None, **page_json(items, following)}
+    )
 
 
 async def _embedded_texts(
-    pincite: AsyncPincite, caller: Caller, document_id: str, found: Sequence[Chunk]
+    pincite: AsyncPincite, caller: Caller, served: Version, found: Sequence[Chunk]
 ) -> dict[int, str]:
     """The embedded text of each chunk by ordinal, where its digest proves it."""
-    model, digests = await pincite.documents.embedding_inputs(document_id, caller=caller)
-    text = await pincite.documents.text(document_id, caller=caller)
+    model, digests = await pincite.documents.embedding_inputs(served.document_id, caller=caller)
+    document = await pincite.get(served.document_id, caller=caller)
+    text = await pincite.documents.text(served.document_id, caller=caller)
     titles = tuple(dict.fromkeys((text.about.get("title"), text.title, None)))
+    about = About(document.id, served.id, document.name, document.source_uri)
     texts = {
-        one.ordinal: embedded_text(one, titles, model, digests[one.ordinal]) for one in found if one.ordinal in digests
+        one.ordinal: embedded_text(one, titles, about, model, digests[one.ordinal])
+        for one in found
+        if one.ordinal in digests
     }
     return {ordinal: words for ordinal, words in texts.items() if words is not None}
 

@@ -3,10 +3,10 @@
 import asyncio
 import math
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Request
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 from starlette.responses import JSONResponse
 
 from pincite.api.dependencies import AdmissionControl, Engine, Reader
@@ -20,10 +20,14 @@ router = APIRouter(prefix=API, tags=["embedding"])
 Embeddable = Annotated[Words, Field(min_length=1, max_length=100_000)]
 
 
+def _as_list(given: Any) -> Any:
+    return [given] if isinstance(given, str) else given
+
+
 class EmbeddingBody(Body):
     """A text, or a list of texts."""
 
-    input: Embeddable | Annotated[list[Embeddable], Field(min_length=1, max_length=256)]
+    input: Annotated[list[Embeddable], Field(min_length=1, max_length=256), BeforeValidator(_as_list)]
 
 
 @router.post("/embedding")
@@ -31,8 +35,7 @@ async def embedding(
     body: EmbeddingBody, request: Request, pincite: Engine, caller: Reader, admission: AdmissionControl
 ) -> JSONResponse:
     """Return one unit vector per text, in order; a text beyond the model's window gets the mean of its parts."""
-    texts = [body.input] if isinstance(body.input, str) else body.input
-    embedding = admission.search(caller, lambda: vectors_of(pincite.admin.embedder, texts))
+    embedding = admission.search(caller, lambda: vectors_of(pincite.admin.embedder, body.input))
     vectors = await until_disconnect(request.receive, embedding)
     return JSONResponse({"model": pincite.admin.embedder.name, "vectors": vectors})
 

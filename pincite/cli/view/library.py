@@ -17,11 +17,16 @@ WIDE_SCREEN_COLUMNS = 80
 """Screen width from which ids are printed in full."""
 
 
-def print_documents(screen: Screen, documents: Sequence[Document], folder: str | None) -> None:
-    """Print a table with a row per document."""
+def print_documents(
+    screen: Screen, documents: Sequence[Document], folder: str | None, *, stale_only: bool = False, tagged: bool = False
+) -> None:
+    """Print a table with a row per document; `stale_only` and `tagged` say that others may be left out."""
     if not documents:
         where = f" in the folder '{folder}'" if folder else ""
-        screen.print_line(f"There are no documents{where}; add some with: pincite add PATH")
+        if stale_only or tagged:
+            screen.print_line(f"There are no {'stale ' * stale_only}documents{' with these tags' * tagged}{where}.")
+        else:
+            screen.print_line(f"There are no documents{where}; add some with: pincite add PATH")
         return
     length = _id_length([document.id for document in documents], screen.columns)
     statuses = [_format_status(document) for document in documents]

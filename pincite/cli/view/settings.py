@@ -1,7 +1,7 @@
 """Settings in a terminal: the list, one setting, changes."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from types import MappingProxyType
@@ -31,7 +31,7 @@ def print_settings(screen: Screen, control: LiveSettings, lines: Sequence[Settin
             styled(ACTS_AT[line.key.acts], "dim"),
         )
     screen.print_table(table, drop_first=("takes effect at", "from"))
-    _print_state(screen, control)
+    _print_state(screen, control, {line.key.name for line in lines})
 
 
 def print_setting(screen: Screen, control: LiveSettings, line: SettingLine) -> None:
@@ -50,7 +50,7 @@ def print_setting(screen: Screen, control: LiveSettings, line: SettingLine) -> N
         screen.print_wrapped(
             styled(f"The database has {format_value(line.stored)}, which is not used here.", "yellow"), indent=2
         )
-    _print_state(screen, control)
+    _print_state(screen, control, {key.name})
 
 
 def print_outcome(
@@ -145,10 +145,13 @@ def _format_change(change: SettingChange, configured: Mapping[str, Any] = Mappin
     return join_text(f"{change.key}  ", (before, "dim"), " → ", (after, "bold"))
 
 
-def _print_state(screen: Screen, control: LiveSettings) -> None:
+def _print_state(screen: Screen, control: LiveSettings, names: Collection[str]) -> None:
     if control.safe:
         screen.print_wrapped(styled("PINCITE_SAFE is set: the changes in the database are ignored.", "yellow"))
     elif control.ignored:
         for key, reason in control.ignored.items():
             screen.print_wrapped(styled(f"The stored {key} is not used: {reason}", "yellow"))
+    for key, reason in control.overridden.items():
+        if key in names:
+            screen.print_wrapped(styled(reason, "yellow"))
     screen.print_line((f"revision {control.settings.revision}", "dim"))

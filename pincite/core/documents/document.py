@@ -10,9 +10,9 @@ from pincite.core.documents.pages import Page
 from pincite.errors import PinciteError
 
 ContentType = Literal[
-    "prose", "table", "code", "list", "glossary", "contents", "image_credits", "hypothetical_question"
+    "prose", "table", "code", "code_part", "list", "glossary", "contents", "image_credits", "hypothetical_question"
 ]  # fmt: skip
-"""The type of a chunk's content."""
+"""The type of a chunk's content; `code_part` is a part of a code block that was too long for one chunk."""
 Markup = Literal["markdown", "plain"]
 UploadOutcome = Literal["new", "new_version", "again", "unchanged"]
 """The outcome of an upload; `again` means unchanged bytes that are indexed again."""
@@ -83,12 +83,16 @@ class Parsed:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading and the text up to the next heading; offsets refer to the normalised text."""
+    """A heading and the text up to the next heading; offsets refer to the normalised text.
+
+    `bare` means that no text follows the heading.
+    """
 
     heading_path: tuple[str, ...]
     depth: int
     start: int
     end: int
+    bare: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,7 +55,8 @@ class Citation:
     text; empty if nothing was matched. `place` describes its position in the file in words; `rects` are its lines on
     the page as left, top, right, bottom, in points from the upper left corner. When the model left a claim uncited and
     code found its support, `text` is empty and `start` is the end of the claim. `reason` says why a passage does not
-    support the claim it is cited for.
+    support the claim it is cited for, or that no source has the cited section. `title` and `section` are those of the
+    source; of an unmatched mark, those that it names. `section` is None if there is none, or if no source has it.
     """
 
     text: str
@@ -74,6 +75,8 @@ class Citation:
     rects: tuple[tuple[float, float, float, float], ...] = ()
     place: str | None = None
     reason: str | None = None
+    title: str = ""
+    section: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from pincite.core.documents.document import NO_HEADINGS
+
 Cause = Literal["dense", "lexical", "named", "near", "section", "document", "part", "query", "look"]
 """What contributes to a score: the dense or the lexical engine; a named title; proximity of the question's words
 (`near`); the chunk's section and document; a further passage of a section or document hit (`part`); its rank for one of
@@ -45,6 +47,11 @@ class RetrievedChunk:
     parent: int | None = None
     place: str | None = None
     owner: str = ""
+
+    @property
+    def section_path(self) -> tuple[str, ...]:
+        """The headings above the chunk, without the title of its document."""
+        return tuple(part for part in self.heading_path if part not in (self.title, NO_HEADINGS))
 
 
 @dataclass(frozen=True, slots=True)

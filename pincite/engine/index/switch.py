@@ -1,4 +1,8 @@
-"""The index in service and the one being built: changed index settings take effect with the switch."""
+"""The index in service and the one being built.
+
+Changed settings of chunking and enrichment act on documents indexed after the change; a changed embedder, and the
+documents indexed before, wait for the switch.
+"""
 
 import logging
 from collections.abc import Mapping
@@ -24,14 +28,18 @@ log = logging.getLogger(__name__)
 class InForce:
     """The settings and tools that a process uses: `settings` hold the index settings of the index in service.
 
-    `signature` is the signature of that index, `wanted` the signature of the configured index settings.
+    `indexing` are the settings that documents are indexed with from now on: those configured, with the embedder of the
+    index in service. `signature` is the signature of that index, `wanted` that of the configured index settings, and
+    `new` that of a document indexed now.
     """
 
     settings: Settings
+    indexing: Settings
     tools: IndexTools
     index: int
     signature: str
     wanted: str
+    new: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,18 +67,21 @@ class IndexSwitch:
         tools = await self._tools_pool.get(wanted, self._database)
         signature, values = tools.signature(wanted), index_values(wanted)
         index, serving, made_by = await self._generations.serving(signature, values)
-        chosen = wanted
+        chosen = indexing = wanted
         if serving != signature:
             try:
                 chosen = with_index_settings(wanted, made_by)
+                indexing = with_index_settings(wanted, _embedder_values(made_by))
                 tools = await self._tools_pool.get(chosen, self._database)
             except SettingsError as error:
                 log.warning("the index in service can no longer be searched: %s", error)
                 await self._generations.rename(signature, values)
-                chosen = wanted
+                chosen = indexing = wanted
         await tools.kit_factory.ready(chosen)
         self._wanted, self._settings, self._index = (signature, values), wanted, index
-        return InForce(chosen, tools, index, tools.signature(chosen), signature)
+        return InForce(
+            chosen, indexing, tools, index, tools.signature(chosen), signature, new=tools.signature(indexing)
+        )
 
     @property
     def wanted_settings(self) -> Settings:
@@ -142,6 +153,10 @@ def index_values(settings: Settings) -> dict[str, Any]:
     """Return the index settings that may be stored: without URLs that contain a password."""
     found = {name: value_of(settings, name) for name, key in catalogue().items() if key.acts == "index"}
     return {name: value for name, value in found.items() if not isinstance(value, str) or without_login(value) == value}
+
+
+def _embedder_values(made_by: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in made_by.items() if name.startswith("embedding.")}
 
 
 def with_index_settings(settings: Settings, made_by: Mapping[str, Any]) -> Settings:

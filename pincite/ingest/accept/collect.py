@@ -116,6 +116,12 @@ def _without_name_clashes(files: list[NamedFile], refused: list[tuple[str, Pinci
     return Collected(list(kept.values()), refused, skipped)
 
 
+def under(folder: str, top: Path) -> str:
+    """The library folder for a folder on this machine: `folder/name`, or `folder` if that is its name already."""
+    above = folder.strip("/")
+    return above if above.rpartition("/")[2] == top.name else "/".join(part for part in (above, top.name) if part)
+
+
 def _walk(top: Path, folder: str) -> Iterator[NamedFile]:
     """Every file below a folder, in a stable order; hidden files and symbolic links are left out."""
     top = top.resolve()
@@ -124,8 +130,8 @@ def _walk(top: Path, folder: str) -> Iterator[NamedFile]:
             names.clear()
             continue
         names[:] = sorted(name for name in names if not name.startswith("."))
-        inside = (top.name, *Path(place).relative_to(top).parts)
-        target = unicodedata.normalize("NFC", "/".join(part for part in (folder.strip("/"), *inside) if part))
+        target = "/".join(part for part in (under(folder, top), *Path(place).relative_to(top).parts) if part)
+        target = unicodedata.normalize("NFC", target)
         for name in sorted(files):
             path = Path(place) / name
             if not name.startswith(".") and not path.is_symlink() and path.is_file():

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pincite.errors import BadRequest, Invalid
-from pincite.ingest.accept.collect import DATA_FOLDER_MARK, NamedFile
+from pincite.ingest.accept.collect import DATA_FOLDER_MARK, NamedFile, under
 from pincite.parsers import file_types
 
 GIT_TIMEOUT_S = 60.0
@@ -54,8 +54,7 @@ class WatchedFolder:
         if not path.is_dir():
             raise Invalid(f"{path} is not a folder; only a folder can be watched", code="not_a_folder")
         top = path.resolve()
-        parts = [part for part in (folder.strip("/"), top.name) if part]
-        return cls(top, unicodedata.normalize("NFC", "/".join(parts)))
+        return cls(top, unicodedata.normalize("NFC", under(folder, top)))
 
     def file(self, path: str) -> NamedFile:
         """One of its files, with its target folder in the library."""

@@ -31,9 +31,19 @@ class ChunkBuilder:
         self.done: list[Chunk] = []
 
     def add(
-        self, level: ChunkLevel, parent: Chunk | None, span: tuple[int, int], path: tuple[str, ...], header: str = ""
+        self,
+        level: ChunkLevel,
+        parent: Chunk | None,
+        span: tuple[int, int],
+        path: tuple[str, ...],
+        header: str = "",
+        *,
+        code_part: bool = False,
     ) -> Chunk | None:
-        """Append the chunk of a span and return it; None where the span is only white space."""
+        """Append the chunk of a span and return it; None where the span is only white space.
+
+        `code_part` says that the span holds a part of a code block that was split.
+        """
         start, end = trim(self.parsed.text, *span)
         if start == end:
             return None
@@ -50,7 +60,7 @@ class ChunkBuilder:
             end_line=line_of(self.lines, end - 1),
             page=bisect_right(self.parsed.page_starts, start) or None,
             heading_path=path,
-            content_type=kind if level is ChunkLevel.DOCUMENT else content_type_of(text, path, kind),
+            content_type=self._content_type(level, text, path, "code_part" if kind == "code" and code_part else kind),
             language=self._language(level, kind, text),
             tokens=self.tokenizer.count(text),
             header=header,
@@ -70,6 +80,9 @@ class ChunkBuilder:
         first = bisect_right(self.blocks, start, key=lambda block: block.end)
         after = bisect_left(self.blocks, end, key=lambda block: block.start)
         return self.blocks[first:after]
+
+    def _content_type(self, level: ChunkLevel, text: str, path: tuple[str, ...], kind: ContentType) -> ContentType:
+        return kind if level is ChunkLevel.DOCUMENT else content_type_of(text, path, kind)
 
     def _kind(self, start: int, end: int) -> ContentType:
         """The content type of most of a span's characters; headings do not count."""

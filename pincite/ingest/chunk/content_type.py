@@ -76,10 +76,12 @@ _PAGE_SEARCH_CHARS = 200
 
 def content_type_of(text: str, heading_path: Sequence[str], kind: ContentType) -> ContentType:
     """The content type of a passage; `kind`, that of its blocks, where no other is detected."""
-    if kind == "code":
+    if kind in ("code", "code_part"):
         return kind
     lines = [line for line in (line.strip() for line in text.splitlines()) if line]
     above = [_normalized(heading) for heading in heading_path]
+    while len(lines) > 1 and lines[0].startswith("#") and lines[1].startswith("#"):
+        del lines[0]  # a heading without text of its own
     starts_with_heading = bool(lines) and (lines[0].startswith("#") or _normalized(lines[0]) in above[-1:])
     first = _normalized(lines[0]) if lines else ""
     body = lines[1:] if starts_with_heading or first in _ALL_HEADINGS else lines
@@ -138,10 +140,11 @@ def _is_glossary(above: Sequence[str], headings: set[str], lines: Sequence[str])
     entries = [match for line in lines if (match := _ENTRY.match(_BULLET.sub("", line.strip("| "))))]
     if headings & GLOSSARY:
         return bool(lines) and len(entries) >= len(lines) / 2
-    if len(lines) <= MIN_LINES or len(entries) < len(lines) * MIN_LINE_SHARE:
-        return False
+    if len(lines) <= MIN_LINES or len(entries) < len(lines) * MIN_LINE_SHARE or any(map(_BULLET.match, lines)):
+        return False  # items of a list are facts, unless a heading says otherwise
     terms = [match["term"].strip(" *_`").casefold() for match in entries]
-    return all(a < b for a, b in pairwise(terms))  # speakers, steps and facts are not in alphabetical order
+    numbered = any(term[-1:].isdigit() for term in terms)
+    return not numbered and all(a < b for a, b in pairwise(terms))  # speakers, steps and facts are in another order
 
 
 def _is_image_credits(above: Sequence[str], headings: set[str], lines: Sequence[str]) -> bool:

@@ -1,5 +1,8 @@
 """Splits a document into sections at its headings; each section has the path of its headings."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from pincite.core.documents.document import NO_HEADINGS, Parsed, Section
 from pincite.text.markdown_blocks import Block, blocks
 
@@ -25,8 +28,23 @@ def sections(parsed: Parsed) -> list[Section]:
     else:
         found.append(Section((parsed.title,) if parsed.title else (), 0, parsed.body_start, starts[0]))
     for heading, path, start, end in zip(headings, _paths(headings), starts, ends, strict=True):
-        found.append(Section(path, heading.level, start, end))
+        found.append(Section(path, heading.level, start, end, bare=not parsed.text[heading.end : end].strip()))
     return found
+
+
+def join_bare_headings(found: Sequence[Section]) -> list[Section]:
+    """The sections to chunk: a heading without text leads the next section; at the end, it ends the one before."""
+    joined: list[Section] = []
+    lead: int | None = None
+    for section in found:
+        start = section.start if lead is None else lead
+        lead = start if section.bare else None
+        if not section.bare:
+            joined.append(replace(section, start=start))
+    if lead is None:
+        return joined
+    last = joined.pop() if joined else replace(found[-1], start=lead)
+    return [*joined, replace(last, end=found[-1].end)]
 
 
 def _paths(headings: list[Block]) -> list[tuple[str, ...]]:

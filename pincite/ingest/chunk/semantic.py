@@ -62,10 +62,15 @@ async def topic_changes(text: str, runs: Sequence[Run], percentile: float, embed
 
 
 def semantic_chunks(
-    parsed: Parsed, sections: Sequence[Section], chunking: Chunking, tokenizer: Tokenizer, changes: Collection[int]
+    parsed: Parsed,
+    sections: Sequence[Section],
+    chunking: Chunking,
+    tokenizer: Tokenizer,
+    changes: Collection[int],
+    window: int = 0,
 ) -> list[Chunk]:
     """All chunks of a document in reading order, cut at the topic changes and where `chunking.size` is reached."""
-    rows, splitter = ChunkBuilder(parsed, tokenizer), Splitter(parsed.text, chunking.size, 0, tokenizer)
+    rows, splitter = ChunkBuilder(parsed, tokenizer), Splitter(parsed.text, chunking.size, 0, tokenizer, window)
     document = rows.add(ChunkLevel.DOCUMENT, None, (parsed.body_start, len(parsed.text)), ())
     for section in sections:
         row = rows.add(ChunkLevel.SECTION, document, (section.start, section.end), section.heading_path)
@@ -77,7 +82,8 @@ def semantic_chunks(
                     rows.add(ChunkLevel.CHUNK, row, (start, end), section.heading_path, header)
             else:
                 for span in _group_spans(tuple(_sentence_spans(part, splitter)), frozenset(changes), splitter):
-                    rows.add(ChunkLevel.CHUNK, row, span, section.heading_path)
+                    cut = splitter.cuts_code(*span)
+                    rows.add(ChunkLevel.CHUNK, row, span, section.heading_path, code_part=cut)
     return rows.done
 
 

@@ -22,12 +22,13 @@ _CHARS_PER_OVERLAP_TOKEN = 16
 
 
 def structure_chunks(
-    parsed: Parsed, sections: Sequence[Section], *, size: int, overlap: int, tokenizer: Tokenizer
+    parsed: Parsed, sections: Sequence[Section], *, size: int, overlap: int, tokenizer: Tokenizer, window: int = 0
 ) -> list[Chunk]:
     """All chunks of a document in reading order: the document, then each section followed by its passages.
 
-    A passage has at most `size` tokens, except for a single code block that is larger. It shares up to
-    `overlap` tokens, at most half of `size`, with the passage before it in its section.
+    A passage has at most `size` tokens, except for a single code block that is larger and no longer than four passages
+    or the embedder's `window`, and for headings above a first block that does not fit with them. It shares up to `overlap` tokens, at most half of `size`, with the passage before it in
+    its section.
     """
     chunks = ChunkBuilder(parsed, tokenizer)
     document = chunks.add(ChunkLevel.DOCUMENT, None, (parsed.body_start, len(parsed.text)), ())
@@ -39,9 +40,10 @@ def structure_chunks(
         if row.tokens <= size:
             chunks.repeat(row)
             continue
-        splitter = Splitter(parsed.text, size, overlap, tokenizer)
+        splitter = Splitter(parsed.text, size, overlap, tokenizer, window)
         for start, end, header in Packer(splitter, chunks.blocks_in(row.start, row.end)).pieces():
-            chunks.add(ChunkLevel.CHUNK, row, (start, end), section.heading_path, header)
+            cut = splitter.cuts_code(start, end)
+            chunks.add(ChunkLevel.CHUNK, row, (start, end), section.heading_path, header, code_part=cut)
     return chunks.done
 
 
@@ -64,6 +66,8 @@ class Packer:
             room = self.splitter.room_under(table) if table else self.splitter.size
             start = self._overlap_start(first, floor, room) if first else here
             after = self._after(first, start, room)
+            if after < len(self.units) and all(unit.heading for unit in self.units[first:after]):
+                after += 1  # headings are no passage of their own
             end = self.units[after - 1].end
             if self._count(start, end) > room:  # the token counts of parts do not always add up to that of the whole
                 start = here

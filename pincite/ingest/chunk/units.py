@@ -1,5 +1,6 @@
 """Splits the blocks of a section into units, the smallest spans that chunks are made of."""
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -8,7 +9,7 @@ from pincite.text.sentences import sentences, trim
 from pincite.text.tokens import Tokenizer
 
 MAX_CODE_CHUNKS = 4
-"""A code block is split between lines only where it is larger than this many chunks."""
+"""A code block is split between lines only where it is larger than this many chunks, and than the embedder's window."""
 
 _SOLID_KINDS = ("code", "table", "list")
 
@@ -20,28 +21,33 @@ class Unit:
     start: int
     end: int
     solid: bool
+    heading: bool = False
 
 
 @dataclass(slots=True)
 class Splitter:
     """Splits the blocks of one section as little as possible: a block that fits stays whole.
 
-    `split` are the solid blocks that had to be split, in the order of their starts.
+    `window` is the embedder's maximum input in tokens. `split` are the solid blocks that had to be split, in the order
+    of their starts.
     """
 
     text: str
     size: int
     overlap: int
     tokenizer: Tokenizer
+    window: int = 0
     split: list[Block] = field(default_factory=list)
     headers: dict[int, tuple[str, int]] = field(default_factory=dict)
 
     def units(self, section: Sequence[Block]) -> Iterator[Unit]:
-        """The units of a section; a first paragraph that does not fit with its heading is split into sentences."""
+        """The units of a section; a first paragraph that does not fit with its headings is split into sentences."""
+        leads = True
         for number, block in enumerate(section):
             room = self.size
-            if number == 1 and section[0].kind == "heading" and block.kind == "prose":
+            if number and leads and block.kind == "prose":
                 room -= min(room // 2, self._count(section[0].start, block.start))
+            leads = leads and block.kind == "heading"
             yield from self._unit(block, room)
 
     def sentence_units(self, block: Block) -> Iterator[Unit]:
@@ -51,6 +57,11 @@ class Splitter:
     def fits(self, start: int, end: int, room: int | None = None) -> bool:
         """Whether a span has at most `room` tokens; without `room`, at most the chunk size."""
         return self._count(start, end) <= (self.size if room is None else room)
+
+    def cuts_code(self, start: int, end: int) -> bool:
+        """Whether a span holds a part of a code block that was split."""
+        at = bisect_left(self.split, end, key=lambda block: block.start)
+        return any(block.kind == "code" and start < block.end for block in self.split[max(0, at - 1) : at])
 
     def header(self, table: Block) -> str:
         """The header that each part of a split table repeats; empty where it would fill more than half of a chunk."""
@@ -74,8 +85,9 @@ class Splitter:
     def _unit(self, block: Block, room: int) -> Iterator[Unit]:
         """The block as one unit where it has at most `room` tokens, else the units of its parts."""
         solid = block.kind in _SOLID_KINDS
-        if self._count(block.start, block.end) <= room * (MAX_CODE_CHUNKS if block.kind == "code" else 1):
-            yield Unit(block.start, block.end, solid)
+        most = max(room * MAX_CODE_CHUNKS, self.window) if block.kind == "code" else room
+        if self._count(block.start, block.end) <= most:
+            yield Unit(block.start, block.end, solid, heading=block.kind == "heading")
             return
         if solid:
             self.split.append(block)

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from types import MappingProxyType
 
-from pincite.core.documents.document import NO_HEADINGS, Chunk, ChunkLevel
+from pincite.core.documents.document import NO_HEADINGS, About, Chunk, ChunkLevel
 from pincite.errors import ProviderError
-from pincite.ingest.embed.embedding_text import EmbeddingInput
+from pincite.ingest.embed.embedding_text import EmbeddingInput, labelled_input
 from pincite.store.indexing.chunk_rows import ChunkRow
 from pincite.text.sentences import fingerprint
 from pincite.text.terms import forms, terms
@@ -70,16 +70,13 @@ def breadcrumb(chunk: Chunk, title: str | None) -> str:
     return " > ".join(path)
 
 
-def embedded_text(chunk: Chunk, titles: Sequence[str | None], model: str, digest: bytes) -> str | None:
-    """The text that was embedded for a passage, if it was the default input; None where its digest does not match.
+def embedded_text(chunk: Chunk, titles: Sequence[str | None], about: About, model: str, digest: bytes) -> str | None:
+    """The text that was embedded for a passage, under its headings or under labels; None where no digest matches.
 
     `titles` are the titles that the document may have had at that time.
     """
-    for title in titles:
-        default = _default_input(chunk, breadcrumb(chunk, title))
-        if _hash(model, default) == digest:
-            return default.whole
-    return None
+    inputs = [*(_default_input(chunk, breadcrumb(chunk, title)) for title in titles), labelled_input(chunk, about)]
+    return next((one.whole for one in inputs if _hash(model, one) == digest), None)
 
 
 def _row(chunk: Chunk, above: str, given: EmbeddingInput, digest: bytes, windows: Vectors) -> ChunkRow:
@@ -94,12 +91,13 @@ def _row(chunk: Chunk, above: str, given: EmbeddingInput, digest: bytes, windows
 def _default_input(chunk: Chunk, above: str) -> EmbeddingInput:
     """The default embedding input of a chunk: its breadcrumb and table header as prefix, then its text.
 
-    A heading at the start of the text is left out, because the breadcrumb holds it already.
+    Headings at the start of the text are left out, because the breadcrumb holds them already.
     """
-    text = chunk.text
+    text, path = chunk.text, {heading.strip() for heading in chunk.heading_path}
     first, _, rest = text.partition("\n")
-    if chunk.heading_path and rest.strip() and first.strip("# ") == chunk.heading_path[-1].strip():
+    while rest.strip() and first.strip("# ") in path:
         text = rest.lstrip("\n")
+        first, _, rest = text.partition("\n")
     return EmbeddingInput("".join(f"{part}\n" for part in (above, chunk.header) if part), text)
 
 

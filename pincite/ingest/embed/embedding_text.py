@@ -94,7 +94,7 @@ def augmented_input(chunk: Chunk, about: About, written: Enriched, settings: Set
 
 
 def _section_path(chunk: Chunk) -> str:
-    return " / ".join(heading for heading in chunk.heading_path if heading != NO_HEADINGS)
+    return " / ".join(chunk.heading_path) or NO_HEADINGS
 
 
 def _text_with_header(chunk: Chunk) -> str:

@@ -14,7 +14,7 @@ from pincite.core.documents.pages import Page
 from pincite.core.protocols import Parser
 from pincite.errors import Unreadable
 from pincite.ingest.chunk.positions import with_positions
-from pincite.ingest.chunk.sections import sections
+from pincite.ingest.chunk.sections import join_bare_headings, sections
 from pincite.ingest.chunk.semantic import Run, semantic_chunks, sentence_runs
 from pincite.ingest.chunk.structure import structure_chunks
 from pincite.ingest.chunk.window import window_chunks
@@ -39,35 +39,45 @@ class Prepared:
     runs: tuple[Run, ...] = ()
 
 
-def parse_and_chunk(data: bytes, parser: str, chunking: Chunking, cuts: Collection[int] | None = None) -> Prepared:
+def parse_and_chunk(
+    data: bytes, parser: str, chunking: Chunking, cuts: Collection[int] | None = None, window: int = 0
+) -> Prepared:
     """Parse the bytes with the parser of this name and cut the text into chunks.
 
-    `cuts` are the offsets at which the subject changes, for semantic chunking.
+    `cuts` are the offsets at which the subject changes, for semantic chunking. `window` is the embedder's maximum input
+    in tokens: a code block that fits into it stays whole.
     """
     parsed = _with_storable_metadata(plugins.load(Parser, PARSERS, parser, {}).parse(data))
     if len(parsed.text) > MAX_TEXT_CHARS:
         raise Unreadable(f"its text has more than {MAX_TEXT_CHARS} characters; split the file", code="limit")
-    tokenizer, parts = _tokenizer(chunking.tokenizer), sections(parsed)
+    tokenizer, parts = _tokenizer(chunking.tokenizer), join_bare_headings(sections(parsed))
     if (
         chunking.strategy == "semantic"
         and cuts is None
         and (found := sentence_runs(parsed, parts, chunking, tokenizer))
     ):
         return Prepared(parsed, (), found)
-    rows = _cut(parsed, parts, chunking, tokenizer, cuts or ())
+    rows = _cut(parsed, parts, chunking, tokenizer, cuts or (), window)
     if not rows:
         raise Unreadable("there is no text in the file", code="empty")
     return Prepared(parsed, with_positions(rows, parsed))
 
 
 def _cut(
-    parsed: Parsed, parts: Sequence[Section], chunking: Chunking, tokenizer: Tokenizer, cuts: Collection[int]
+    parsed: Parsed,
+    parts: Sequence[Section],
+    chunking: Chunking,
+    tokenizer: Tokenizer,
+    cuts: Collection[int],
+    window: int,
 ) -> list[Chunk]:
     if chunking.strategy == "window":
         return window_chunks(parsed, parts, chunking, tokenizer)
     if chunking.strategy == "semantic":
-        return semantic_chunks(parsed, parts, chunking, tokenizer, cuts)
-    return structure_chunks(parsed, parts, size=chunking.size, overlap=chunking.overlap, tokenizer=tokenizer)
+        return semantic_chunks(parsed, parts, chunking, tokenizer, cuts, window)
+    return structure_chunks(
+        parsed, parts, size=chunking.size, overlap=chunking.overlap, tokenizer=tokenizer, window=window
+    )
 
 
 def _with_storable_metadata(parsed: Parsed) -> Parsed:

@@ -80,13 +80,15 @@ class Reader:
         chunking: Chunking,
         cuts: Sequence[int] | None = None,
         report: ProgressCallback = _ignore_progress,
+        window: int = 0,
     ) -> Prepared:
         """Parse and chunk a file; raises `Unreadable` where that is not possible within the limits.
 
         The result is that of `parse_and_chunk` with the same arguments.
         """
         content = data if isinstance(data, bytes) else await asyncio.to_thread(data.read_bytes)
-        options = {"parser": parser, "chunking": chunking.model_dump(), "cuts": cuts, "timeout_s": self.timeout_s}
+        given = {"parser": parser, "chunking": chunking.model_dump(), "cuts": cuts, "window": window}
+        options = given | {"timeout_s": self.timeout_s}
         request = pack_json(FrameKind.REQUEST, options)
         async with self._slots:
             message = await self._ask(request, content, report)

@@ -83,7 +83,7 @@ def _answer(options: Mapping[str, Any], data: bytes, memory_mb: int) -> tuple[bo
     """Read one file; return whether this process must exit, and the JSON reply."""
     try:
         chunking = Chunking(**options["chunking"])
-        return False, to_json(parse_and_chunk(data, options["parser"], chunking, options["cuts"]))
+        return False, to_json(parse_and_chunk(data, options["parser"], chunking, options["cuts"], options["window"]))
     except PinciteError as error:
         return False, _failure(error)
     except MemoryError:

@@ -59,6 +59,8 @@ function Values({ now, items, reload, query }) {
     ${now.safe && html`<p class="notice warn"><${Icon} name="warning" />${t("settings.safe")}</p>`}
     ${Object.entries(now.ignored).map(([key, why]) => html`<p key=${key} class="notice warn">
       <${Icon} name="warning" />${t("settings.ignored", { key, why })}</p>`)}
+    ${Object.entries(now.overridden).map(([key, why]) => html`<p key=${key} class="notice warn">
+      <${Icon} name="warning" />${why}</p>`)}
     ${notes.map((note) => html`<p key=${note} class="notice" role="status"><${Icon} name="info" />${note}</p>`)}
     ${shown.length === 0 && html`<p class="muted">${t("settings.none")}</p>`}
     ${[...groups].map(([name, list]) => html`<${Group} key=${name} name=${name} list=${list}

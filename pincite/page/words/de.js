@@ -844,6 +844,7 @@ export default {
   "passages.type.prose": "Fließtext",
   "passages.type.table": "Tabelle",
   "passages.type.code": "Code",
+  "passages.type.code_part": "Teil eines Codeblocks",
   "passages.type.list": "Liste",
   "passages.type.glossary": "Glossar",
   "passages.type.contents": "Inhaltsverzeichnis",

@@ -844,6 +844,7 @@ export default {
   "passages.type.prose": "prose",
   "passages.type.table": "table",
   "passages.type.code": "code",
+  "passages.type.code_part": "part of a code block",
   "passages.type.list": "list",
   "passages.type.glossary": "glossary",
   "passages.type.contents": "table of contents",

@@ -4,7 +4,6 @@ import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from pincite.core.documents.document import NO_HEADINGS
 from pincite.core.query.hits import Hit, RetrievedChunk
 from pincite.core.query.tools import Step
 from pincite.query.prompt.templates import Template
@@ -81,11 +80,10 @@ class Scratchpad:
         return replace(hit, chunk=chunk)
 
     def _block(self, number: int, chunk: RetrievedChunk) -> str:
-        path = [part for part in chunk.heading_path if part not in (chunk.title, NO_HEADINGS)]
         return self.template.fill(
             boundary=self.boundary,
             number=str(number),
-            label=" ".join(" > ".join([chunk.title, *path]).split()),
+            label=" ".join(" > ".join([chunk.title, *chunk.section_path]).split()),
             doc_id=chunk.document_id,
             lines=f"{chunk.start_line}-{chunk.end_line}",
             text=f"{chunk.header}\n{chunk.text}" if chunk.header else chunk.text,

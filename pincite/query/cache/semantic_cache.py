@@ -97,7 +97,7 @@ async def _find_same_question(run: Run, plan: Plan, key: bytes) -> SimilarQuesti
     cache, limits = run.kit.cache, run.settings.cache
     assert cache is not None
     try:
-        [vector] = await run.embed([plan.text])
+        [vector] = await run.embed_queries([plan.text])
     except Unavailable:
         return None  # the search reports it
     for number, one in enumerate(await cache.similar(run.scope, key, vector, similarity_threshold(limits))):
@@ -156,7 +156,7 @@ async def cache_saving(run: Run, plan: Plan, answer: Answer, lookup: Lookup) -> 
     assert lookup.state is not None
     try:
         async with asyncio.timeout(SAVE_TIMEOUT_S):
-            [vector] = await run.embed([plan.text])
+            [vector] = await run.embed_queries([plan.text])
             entry = CacheEntry(lookup.key, lookup.state, plan.text, vector, replace(answer, session_id=None))
             run.observe(kept=await run.kit.cache.save(run.scope, entry, run.settings.cache))
     except TimeoutError:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pincite.core.query.answer import MatchedBy
 from pincite.core.query.hits import Hit
@@ -30,17 +30,38 @@ _LABELLED = re.compile(rf"{_WORD}\s*#?(\d{{1,3}})\s*[:>,–|-]\s*\D.*", re.IGNOR
 _NAMED = re.compile(rf"^{_WORD}:\s*|\s+(?:page|score)=\S*|,?\s+(?:p\.|page|seite|s\.)\s*\d+$", re.IGNORECASE)
 """Text that may surround a title."""
 _WORDY = re.compile(r"[^\W\d_]{2}")
+_LEVEL = re.compile(r"\s*[>›]\s*")
+"""What separates a title from its section, and a section from its subsection."""
 
 
 @dataclass(frozen=True, slots=True)
 class CitationMark:
-    """One citation mark in the answer and the source it names, if any."""
+    """One citation mark in the answer and the source it names, if any.
+
+    `title` and `section` are those that the mark names. `fitting` are all sources of the document, or of the section,
+    that it names; `source` is the first of them. `has_section` is False where no source has the section it names.
+    """
 
     text: str
     start: int
     end: int
     source: int | None
     matched_by: MatchedBy | None
+    title: str = ""
+    section: str | None = None
+    fitting: tuple[int, ...] = ()
+    has_section: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class _TitleMatch:
+    """The sources that a title with its section names, and how the title was matched."""
+
+    title: str
+    section: str | None
+    fitting: tuple[int, ...] = ()
+    matched_by: MatchedBy | None = None
+    has_section: bool = True
 
 
 def normalise_marks(text: str, sources: Sequence[Hit]) -> tuple[str, list[CitationMark]]:
@@ -59,10 +80,10 @@ def normalise_marks(text: str, sources: Sequence[Hit]) -> tuple[str, list[Citati
             continue
         pieces.append(text[last : match.start()])
         length += match.start() - last
-        for number, (shown, source, how) in enumerate(found):
-            mark = ("" if number == 0 else " ") + shown
-            start = length + len(mark) - len(shown)
-            marks.append(CitationMark(shown, start, start + len(shown), source, how))
+        for number, one in enumerate(found):
+            mark = ("" if number == 0 else " ") + one.text
+            start = length + len(mark) - len(one.text)
+            marks.append(replace(one, start=start, end=start + len(one.text)))
             pieces.append(mark)
             length += len(mark)
         last = match.end()
@@ -74,16 +95,26 @@ def _is_inside(offset: int, spans: Sequence[tuple[int, int]]) -> bool:
     return any(start <= offset < end for start, end in spans)
 
 
-def _resolve(inner: str, shown: str, sources: Sequence[Hit]) -> list[tuple[str, int | None, MatchedBy | None]]:
-    """The marks that a bracket stands for: by number, by title, or unmatched; empty where it is not a citation."""
+def _resolve(inner: str, shown: str, sources: Sequence[Hit]) -> list[CitationMark]:
+    """The marks that a bracket stands for, not yet placed; empty where it is not a citation."""
     bare = inner.strip()
     wanted = _numbers(bare)
     if wanted is not None:
-        return [(f"[Source {n}]", n, "number") if n <= len(sources) else (f"[Source {n}]", None, None) for n in wanted]
+        return [_numbered_mark(number, len(sources)) for number in wanted]
     if bare.lower() in {"", "x"} or not _WORDY.search(bare):
         return []
-    source, how = _by_title(bare, sources)
-    return [(shown, source, how)]
+    found = _by_title(bare, sources)
+    source = found.fitting[0] if found.fitting else None
+    return [
+        CitationMark(
+            shown, 0, 0, source, found.matched_by, found.title, found.section, found.fitting, found.has_section
+        )
+    ]
+
+
+def _numbered_mark(number: int, count: int) -> CitationMark:
+    matched = number <= count
+    return CitationMark(f"[Source {number}]", 0, 0, number if matched else None, "number" if matched else None)
 
 
 def _numbers(bare: str) -> list[int] | None:
@@ -101,23 +132,52 @@ def _numbers(bare: str) -> list[int] | None:
     return found[:MAX_SOURCES_PER_MARK]
 
 
-def _by_title(inner: str, sources: Sequence[Hit]) -> tuple[int | None, MatchedBy | None]:
-    """The source by its title: equal, else contained, else similar; no source where several documents match."""
-    wanted = _NAMED.sub("", inner.split(" > ")[0]).strip().casefold()
-    if not wanted:
-        return None, None
-    titles = [hit.chunk.title.casefold() for hit in sources]
-    names = [hit.chunk.document_name.casefold() for hit in sources]
+def _by_title(inner: str, sources: Sequence[Hit]) -> _TitleMatch:
+    """The sources by title: equal, else contained, else similar; of these, the ones in the section named.
+
+    No source is matched where the titles of several documents fit. Where no source has the section, those of the
+    document are matched, and `has_section` is False.
+    """
+    parts = _LEVEL.split(_NAMED.sub("", inner).strip())
+    titles = [" > ".join(_LEVEL.split(_fold(hit.chunk.title))) for hit in sources]
+    names = [_fold(hit.chunk.document_name) for hit in sources]
+    depth = next((n for n in range(len(parts), 1, -1) if _fold(" > ".join(parts[:n])) in titles), 1)
+    title, path = " > ".join(parts[:depth]), parts[depth:]
+    wanted, section = _fold(title), " > ".join(path) or None
     tiers: list[tuple[MatchedBy, list[int]]] = [
-        ("title", [n for n, title in enumerate(titles) if wanted in (title, names[n])]),
-        ("contains", [n for n, title in enumerate(titles) if title and (wanted in title or title in wanted)]),
-        ("similar", [n for n, title in enumerate(titles) if _dice(wanted, title) > MIN_TITLE_SIMILARITY]),
+        ("title", [n for n, one in enumerate(titles) if wanted in (one, names[n])]),
+        ("contains", [n for n, one in enumerate(titles) if wanted and one and (wanted in one or one in wanted)]),
+        ("similar", [n for n, one in enumerate(titles) if _dice(wanted, one) > MIN_TITLE_SIMILARITY]),
     ]
     for how, fitting in tiers:
-        if fitting:
-            one_document = len({sources[n].chunk.document_id for n in fitting}) == 1
-            return (fitting[0] + 1, how) if one_document else (None, None)
-    return None, None
+        in_section = _in_section(path, fitting, sources)
+        chosen = in_section or fitting
+        if chosen:
+            if len({sources[n].chunk.document_id for n in chosen}) > 1:
+                break
+            return _TitleMatch(title, section, tuple(n + 1 for n in chosen), how, bool(in_section or not path))
+    return _TitleMatch(title, section)
+
+
+def _in_section(path: Sequence[str], fitting: Sequence[int], sources: Sequence[Hit]) -> list[int]:
+    """Those of the sources whose headings end in the path; else those with the path among their headings."""
+    wanted = [_letters(part) for part in path]
+    headings = {n: [_letters(part) for part in sources[n].chunk.section_path] for n in fitting}
+    ending = [n for n in fitting if wanted and headings[n][-len(wanted) :] == wanted]
+    exact = [n for n in ending if headings[n] == wanted]
+    return exact or ending or [n for n in fitting if wanted and _contains(headings[n], wanted)]
+
+
+def _contains(headings: Sequence[str], wanted: Sequence[str]) -> bool:
+    return any(headings[n : n + len(wanted)] == wanted for n in range(len(headings) - len(wanted) + 1))
+
+
+def _fold(name: str) -> str:
+    return " ".join(name.split()).casefold()
+
+
+def _letters(name: str) -> str:
+    return "".join(char for char in name.casefold() if char.isalnum())
 
 
 def _dice(a: str, b: str) -> float:

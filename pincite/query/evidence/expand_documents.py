@@ -23,7 +23,7 @@ async def document_expansion(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[
     documents = _documents(run, hits)[: expansion.max_documents]
     if not documents:
         return list(hits)
-    [vector] = await run.embed([plan.text])
+    [vector] = await run.embed_queries([plan.text])
     near = await run.kit.index.nearest_in_documents(
         documents, vector, scope=run.scope, filters=filters, limit=expansion.max_chunks
     )

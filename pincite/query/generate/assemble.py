@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from pincite.core.documents.document import NO_HEADINGS
 from pincite.core.query.hits import Evidence, Hit
 from pincite.core.query.plan import Plan
 from pincite.core.query.prompt import Message, Prompt
@@ -187,16 +186,15 @@ class _PromptBuilder:
     def block(self, template: Template, number: int, hit: Hit) -> str:
         """The block of one passage in the prompt."""
         chunk = hit.chunk
-        path = [part for part in chunk.heading_path if part not in (chunk.title, NO_HEADINGS)]
         return template.fill(
             boundary=self.boundary,
             number=str(number),
-            label=_one_line(" > ".join([chunk.title, *path])),
+            label=_one_line(" > ".join([chunk.title, *chunk.section_path])),
             title=_one_line(chunk.title),
             file=_one_line(chunk.document_name),
             page=f", {chunk.place or f'page {chunk.page}'}" if chunk.page else "",
             page_number=str(chunk.page or "-"),
-            score=f"{hit.score:.2f}" if hit.ranked else "-",
+            score=f"{_score_before_mmr(hit):.2f}" if hit.ranked else "-",
             text=f"{chunk.header}\n{chunk.text}" if chunk.header else chunk.text,
         )
 
@@ -222,6 +220,10 @@ class _PromptBuilder:
         system_text = "\n\n".join(part for part in (self.system_prompt, system) if part)
         user = Message("user", self.prompts.get(f"{self.name}/user").fill(**values))
         return [*([Message("system", system_text)] if system_text else []), *history, user]
+
+
+def _score_before_mmr(hit: Hit) -> float:
+    return next((one.before for one in hit.adjustments if one.stage == "mmr"), hit.score)
 
 
 def _one_line(name: str) -> str:

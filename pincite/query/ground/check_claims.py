@@ -125,6 +125,7 @@ async def check_text(
     """The claims of a text with their verdicts."""
     sentences, claims = claims_of(text, [(mark.start, mark.end) for mark in marks])
     claims = _inherit_next_mark(claims) if copied else claims
+    marks = _nearest_sources(claims, marks, sources)
     cited = {n: [marks[m].source or 0 for m in claim.marks] for n, claim in enumerate(claims)}
     pairs = [(n, source) for n, named in cited.items() for source in _sources_to_compare(claims[n], named, sources)]
     judges = [source for n, source in pairs if not (copied and claims[n].marks)]
@@ -145,6 +146,20 @@ def _code_mark(quote: Quote, text: str) -> CitationMark:
     shown = text[quote.mark_start : quote.mark_end]
     by: MatchedBy = "computed" if quote.computed else "code"
     return CitationMark(shown, quote.mark_start, quote.mark_end, quote.source, by)
+
+
+def _nearest_sources(
+    claims: Sequence[Claim], marks: Sequence[CitationMark], sources: Sequence[Hit]
+) -> list[CitationMark]:
+    """The marks, each that fits several sources with the one that shares most words with its claim."""
+    chosen = list(marks)
+    for claim in claims:
+        for number in claim.marks:
+            fitting = marks[number].fitting
+            if len(fitting) > 1:
+                ranked = rank_passages(claim.text, [sources[source - 1].chunk for source in fitting])
+                chosen[number] = replace(marks[number], source=fitting[ranked[0] if ranked else 0])
+    return chosen
 
 
 def _inherit_next_mark(claims: Sequence[Claim]) -> list[Claim]:

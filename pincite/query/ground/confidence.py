@@ -108,7 +108,7 @@ def answered_share(question: str, cited_texts: Sequence[str]) -> float:
 
 
 def counted_confidence(inputs: ConfidenceInputs, hits: Sequence[Hit], cited: int) -> Confidence:
-    """The confidence by the number of passages and their mean similarity."""
+    """The confidence by the number of passages found and their mean similarity; `cited` are the titles cited."""
     if not hits:
         return Confidence(0.0, "low", "no relevant passage was found")
     mean = sum(hit.similarity for hit in hits) / len(hits)

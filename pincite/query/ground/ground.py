@@ -124,6 +124,8 @@ def _mark_citation(
             None,
             0.0,
             reason="names no source of this answer",
+            title=mark.title,
+            section=mark.section,
         )
     return _make_citation(mark, sources[mark.source - 1].chunk, verdicts[number])
 
@@ -149,8 +151,15 @@ def _make_citation(mark: CitationMark, chunk: RetrievedChunk, found: SupportVerd
         quote_end_line=chunk.start_line + chunk.text.count("\n", 0, max(found.start, found.end - 1)),
         page=bisect_right(chunk.page_starts, start) or None,
         support=round(found.support, 4),
-        reason=found.reason,
+        reason=found.reason if mark.has_section else _no_section(mark, found.reason),
+        title=chunk.title,
+        section=(" > ".join(chunk.section_path) or None) if mark.has_section else None,
     )
+
+
+def _no_section(mark: CitationMark, reason: str | None) -> str:
+    missing = f"no source has the section “{mark.section}”"
+    return f"{missing}; {reason}" if reason else missing
 
 
 def _no_answer_confidence(evidence: Evidence) -> Confidence:
@@ -183,7 +192,8 @@ def _confidence(
         across=across,
     )
     if run.settings.confidence.rule == "counted":
-        return counted_confidence(inputs, sources, len(grounded.citations))
+        matched = {citation.title for citation in grounded.citations if citation.matched}
+        return counted_confidence(inputs, evidence.hits, len(matched))
     return calibrated_confidence(inputs)
 
 
@@ -227,8 +237,8 @@ def _conflict_warnings(conflicts: Sequence[Conflict]) -> list[str]:
 
 def _support_warnings(grounded: GroundedDraft) -> list[str]:
     """A warning for each unsupported citation, with the reason, and one for the sentences without a source."""
-    failed = [one for one in grounded.citations if one.support < MIN_SUPPORT and one.reason]
-    cited_texts = [f"{one.text} at character {one.start} does not support its claim: {one.reason}" for one in failed]
+    failed = [one for one in grounded.citations if one.reason]
+    cited_texts = [f"{one.text} at character {one.start} {_failure(one)}: {one.reason}" for one in failed]
     more = len(cited_texts) - MAX_REASONS
     unsourced = sum(one.source is None for one in grounded.groundedness.sentences)
     total = len(grounded.groundedness.sentences)
@@ -237,6 +247,10 @@ def _support_warnings(grounded: GroundedDraft) -> list[str]:
         *([f"{more} more citations do not support their claims"] if more > 0 else []),
         *([f"{unsourced} of {total} sentences have no source"] if unsourced and total > unsourced else []),
     ]
+
+
+def _failure(citation: Citation) -> str:
+    return "does not support its claim" if citation.support < MIN_SUPPORT else "is matched by its title alone"
 
 
 def incomplete_reason(finish_reason: str | None) -> str | None:

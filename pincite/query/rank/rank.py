@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from pincite.config.branches.retrieval import Penalties, Rag
+from pincite.core.protocols import Reranker
 from pincite.core.query.hits import Adjustment, Hit
 from pincite.core.query.plan import Plan
 from pincite.core.run import Run
@@ -15,6 +16,8 @@ from pincite.models.calibration import LEXICAL_ONLY, Calibration, known_calibrat
 from pincite.query.rank.diversity import dedupe, diversifies, mmr
 from pincite.query.rank.relevance import has_cosines, relevance
 
+COSINE_RERANKER = "cosine"
+"""The reranker whose scores the search has computed already, from the stored vectors."""
 MAX_RERANK_SCORE = 1e12
 """A reranker score of a higher absolute value is invalid."""
 MAX_INLINE_HITS = 30
@@ -87,11 +90,19 @@ async def reranking(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
     rerank_top = run.settings.rag.rerank_top if plan.rerank_top is None else plan.rerank_top
     top, rest = hits[:rerank_top], hits[rerank_top:]
     run.observe(reranker=run.settings.rag.reranker, passages=len(top))
-    scores = _checked_scores(await run.kit.reranker.score(plan.text, [hit.chunk.text for hit in top]), len(top))
+    scores = await _rerank_scores(run.kit.reranker, plan, top, stored=run.settings.rag.reranker == COSINE_RERANKER)
     rescored = [replace(hit, score=score, rerank_score=score) for hit, score in zip(top, scores, strict=True)]
     return sorted(rescored, key=lambda hit: -hit.score) + [
         replace(hit, score=min(scores), rerank_score=min(scores)) for hit in rest
     ]
+
+
+async def _rerank_scores(reranker: Reranker, plan: Plan, hits: Sequence[Hit], *, stored: bool) -> list[float]:
+    """The reranker's scores; with `stored`, the cosines of the stored vectors, where a hit has one."""
+    unscored = [hit.chunk.text for hit in hits if not (stored and hit.similarity)]
+    made = _checked_scores(await reranker.score(plan.text, unscored), len(unscored)) if unscored else []
+    given = iter(made)
+    return [hit.similarity if stored and hit.similarity else next(given) for hit in hits]
 
 
 def _checked_scores(scores: Sequence[float], count: int) -> list[float]:

@@ -24,7 +24,7 @@ async def passage_scoring(run: Run, plan: Plan, passages: Sequence[RetrievedChun
 
 async def _cosines(run: Run, plan: Plan, passages: Sequence[RetrievedChunk]) -> dict[int, float]:
     try:
-        vectors = await run.embed([plan.text])
+        vectors = await run.embed_queries([plan.text])
     except Unavailable as error:
         run.degrade("query_embedding", f"search by meaning was left out: {error}")
         return {}

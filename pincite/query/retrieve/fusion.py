@@ -49,7 +49,7 @@ class Fusion:
         self._rankers = [_Ranker(ranking, weights[ranking.search.via], rag) for ranking in rankings if ranking.matches]
         keys = {match.key for ranking in rankings for match in ranking.matches}
         self.joined = many
-        self._queries = _by_query(self._rankers, keys, rag.multi_query_rrf_k, depth) if many else {}
+        self._queries = _by_query(self._rankers, rag.multi_query_rrf_k, depth) if many else {}
         self.scores = _sum_of(self._queries.values()) if many else _added(self._rankers, keys)
         """The score of every chunk that any ranking holds."""
 
@@ -118,17 +118,12 @@ def _added(rankers: Sequence[_Ranker], keys: set[int]) -> dict[int, float]:
     return scores
 
 
-def _by_query(
-    rankers: Sequence[_Ranker], keys: set[int], k: int, depth: int
-) -> dict[int, dict[int, ScoreContribution]]:
-    """For each of several queries, the reciprocal-rank contributions of its own order."""
+def _by_query(rankers: Sequence[_Ranker], k: int, depth: int) -> dict[int, dict[int, ScoreContribution]]:
+    """For each of several queries, the reciprocal-rank contributions of the chunks that its own searches returned."""
     found: dict[int, dict[int, ScoreContribution]] = {}
     for query in sorted({ranker.search.query for ranker in rankers}):
         own = [ranker for ranker in rankers if ranker.search.query == query]
-        scores: dict[int, float] = {}
-        for ranker in own:
-            for key, share in ranker.shares(keys).items():
-                scores[key] = scores.get(key, 0.0) + share
+        scores = _added(own, {key for ranker in own for key in ranker.raws})
         order = sorted(scores, key=lambda key: (-scores[key], key))[:depth]
         weight = max(ranker.search.weight for ranker in own)
         found[query] = rrf_contributions("query", query, {key: scores[key] for key in order}, k=k, weight=weight)

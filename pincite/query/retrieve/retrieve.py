@@ -115,7 +115,7 @@ async def _search(run: Run, plan: Plan, vectors: Mapping[int, Vector]) -> tuple[
 async def _embed(run: Run, plan: Plan) -> Mapping[int, Vector]:
     """The vectors of the queries by number; empty where the embedder is down, which is reported as a degradation."""
     try:
-        return dict(enumerate(await run.embed(plan.searched)))
+        return dict(enumerate(await run.embed_queries(plan.searched)))
     except Unavailable as error:
         run.degrade("query_embedding", f"search by meaning was left out: {error}")
         return {}

@@ -157,6 +157,8 @@ def _cleared_citation(citation: Citation) -> Citation:
         rects=(),
         place=None,
         reason=None,
+        title="",
+        section=None,
     )
 
 

@@ -189,13 +189,14 @@ class Library:
         version_id: str | None = None,
         after: int = -1,
         limit: int | None = None,
-    ) -> tuple[str, Sequence[Chunk]]:
-        """Return the id of a version, by default the served one, and its chunks in order, after ordinal `after`."""
+    ) -> tuple[Version | None, Sequence[Chunk]]:
+        """Return a version, by default the served one, and its chunks in order, after ordinal `after`."""
         await self.get(scope, document_id)
         async with self._database.transaction(scope.person) as connection:
             version = await fetch_one(
                 connection,
-                "select v.id, v.text, e.key from document d join edition e on e.document_id = d.id"
+                "select v.id, v.checksum, v.bytes, v.mime, e.key = d.served, v.created_at, v.text, e.key"
+                " from document d join edition e on e.document_id = d.id"
                 " join version v on v.key = e.version where d.id = %(id)s and d.realm = any(%(realms)s)"
                 " and (e.key = d.served or (%(version)s::text is not null and e.state in ('retired', 'kept')"
                 " and e.model is not null)) and (%(version)s::text is null or v.id = %(version)s)"
@@ -203,13 +204,15 @@ class Library:
                 {"id": document_id, "realms": list(scope.realms), "version": version_id},
             )
             if version is None:
-                return "", []
+                return None, []
+            version_key, checksum, size, mime, served, created_at, text, edition = version
             found = await fetch_all(
                 connection,
                 _CHUNKS,
-                {"edition": version[2], "realms": list(scope.realms), "level": level, "after": after, "limit": limit},
+                {"edition": edition, "realms": list(scope.realms), "level": level, "after": after, "limit": limit},
             )
-        return version[0], [_to_chunk(by_name(_CHUNK_COLUMNS, row), version[1]) for row in found]
+        made = Version(version_key, document_id, checksum, size, mime, Status.COMPLETED, served, created_at)
+        return made, [_to_chunk(by_name(_CHUNK_COLUMNS, row), text) for row in found]
 
     async def embedded(self, scope: Scope, document_id: str) -> tuple[str, Mapping[int, bytes]]:
         """Return the embedding model of a document's served chunks, and the digest of each embedded text by ordinal."""

@@ -18,11 +18,16 @@ from pincite.store.search.pages import store_pages
 
 @dataclass(frozen=True, slots=True)
 class IndexTarget:
-    """The index that editions are written for: its model and signature; `building` if it is built, not yet searched."""
+    """The index that editions are written for: its model, and the signature of the settings they are made with.
+
+    `building` if it is built, not yet searched. `serving` is the signature of the searched index, which differs from
+    that of new editions after a change of index settings.
+    """
 
     model: int
     signature: str
     building: bool = False
+    serving: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +59,7 @@ async def publish(connection: Connection, served: Mapping[Edition, ParsedVersion
         "state": "ready" if index.building else "served",
         "model": index.model,
         "signature": index.signature,
+        "serving": index.serving,
     }
     if not index.building:
         await connection.execute(_RETIRE, values)
@@ -81,9 +87,12 @@ async def publish(connection: Connection, served: Mapping[Edition, ParsedVersion
 _RETIRE = """
     update edition e set state = 'retired' from document d where d.id = any(%(documents)s) and e.key = d.served
 """
+# What interrupted jobs left is retired; an edition that another job is writing for another index is not.
 _STATE = """
-    update edition set state = case when key = any(%(editions)s) then %(state)s else 'retired' end
+    update edition e set state = case when key = any(%(editions)s) then %(state)s else 'retired' end
     where version = any(%(versions)s) and state = 'writing' and signature = %(signature)s
+      and (key = any(%(editions)s)
+           or not exists (select from job j where j.version = e.version and j.id <> all(%(jobs)s)))
 """
 _COUNT = """
     update edition e set model = %(model)s,
@@ -95,12 +104,13 @@ _COUNT = """
 """
 _MARK_INCOMPLETE = "update edition set signature = signature || ':wanting' where key = any(%(wanting)s)"
 # A document that was indexed while another index is being built is queued for that index, too; one that was begun
-# before a switch is queued for the index that is searched now.
+# before a switch is queued for the index that is searched now, unless it has the settings of that index already.
 _END_JOBS = """
     with done as (delete from job where id = any(%(jobs)s) returning owner, document_id, version, place)
     insert into job (owner, document_id, version, place, priority, generation)
     select d.owner, d.document_id, d.version, d.place, 2, case g.state when 'building' then g.id end
-    from done d join generation g on g.state in ('building', 'serving') and g.signature <> %(signature)s
+    from done d join generation g on g.signature <> %(signature)s
+         and (g.state = 'building' or (g.state = 'serving' and g.signature <> %(serving)s))
     on conflict do nothing
 """
 _UPDATE_DOCUMENTS = """

@@ -38,12 +38,15 @@ class EditionWriter:
     """Writes an edition that is not searched yet, batch by batch, then publishes it in one short transaction.
 
     Small documents that are ready at the same time are written and published in one transaction. With `building`, the
-    editions are for an index that is being built, and are marked ready instead of being searched.
+    editions are for an index that is being built, and are marked ready instead of being searched. `serving` is the
+    signature of the searched index, if it is another than that of new editions.
     """
 
-    def __init__(self, database: Database, model: int, signature: str, *, building: bool = False) -> None:
+    def __init__(
+        self, database: Database, model: int, signature: str, *, building: bool = False, serving: str = ""
+    ) -> None:
         self._database = database
-        self._index = IndexTarget(model, signature, building)
+        self._index = IndexTarget(model, signature, building, serving or signature)
         self._targets = Batcher(self._find)
         self._known = Batcher(self._look_up)
         self._publishing = Batcher(self._publish_all)

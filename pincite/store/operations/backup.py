@@ -27,7 +27,7 @@ from pincite.store.operations.backup_file import Writer
 PART_BYTES = 8 * 2**20
 """Bytes of a table that are buffered at a time; a longer row is buffered whole."""
 EXCLUDED_TABLES = frozenset(
-    {"migration", "reader", "login", "setup", "failed_login", "cached_answer", "spent", "streaming"}
+    {"migration", "reader", "login", "setup", "failed_login", "cached_answer", "query_vector", "spent", "streaming"}
 )
 """Tables that are not backed up: derived or short-lived rows, login sessions and running requests."""
 TRACE_TABLES = frozenset({"trace", "span"})

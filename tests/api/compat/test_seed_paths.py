@@ -4,6 +4,7 @@ import httpx2
 import pytest
 
 from pincite.api.compat.seed_paths import five_stage_answer, to_snake_case
+from pincite.serialize.primitives import Json
 from tests.api.live_server import LiveServer, assert_problem, completed, events
 
 LEAVE = """---
@@ -63,6 +64,12 @@ def test_a_cited_document_without_an_address_is_a_source_without_one(client: htt
     assert [(one["title"], one["url"]) for one in told["sources"]] == [("Bicycles", None)]
 
 
+def _mark(text: str, title: str, section: str | None, *, source: int | None = None, quote: str = "") -> Json:
+    by = "title" if source else None
+    named = {"title": title, "section": section}
+    return {"text": text, "matched": bool(source), "matched_by": by, "source": source, "quote": quote} | named
+
+
 def test_a_title_cited_twice_appears_once() -> None:
     source = {
         "number": 1,
@@ -74,9 +81,11 @@ def test_a_title_cited_twice_appears_once() -> None:
         "cited": True,
     }
     marks = [
-        {"text": "[Leave]", "matched": True, "matched_by": "title", "source": 1, "quote": "q"},
-        {"text": "[Ghost]", "matched": False, "matched_by": None, "source": None, "quote": ""},
-        {"text": "[leave]", "matched": True, "matched_by": "title", "source": 1, "quote": "r"},
+        _mark("[Leave]", "Leave", None, source=1, quote="q"),
+        _mark("[Moon > Dark side]", "Moon", "Dark side"),
+        _mark("[Moon > Bright side]", "Moon", "Bright side"),
+        _mark("[Source 9]", "", None),
+        _mark("[leave]", "Leave", None, source=1, quote="r"),
     ]
     told = five_stage_answer(
         {
@@ -90,9 +99,10 @@ def test_a_title_cited_twice_appears_once() -> None:
             "metadata": {"chunks_retrieved": 1, "model": None, "finish_reason": None, "usage": None, "trace_id": "t"},
         }
     )
-    assert [(one["title"], one["matched"], one["quote"]) for one in told["citations"]] == [
-        ("Leave", True, "q"),
-        ("Ghost", False, ""),
+    assert [(one["title"], one["section"], one["matched"], one["quote"]) for one in told["citations"]] == [
+        ("Leave", None, True, "q"),
+        ("Moon", "Dark side", False, ""),
+        ("Source 9", None, False, ""),
     ]
     assert told["citations"][1]["sourceUrls"] == []
     assert [one["url"] for one in told["sources"]] == ["https://a", "https://b"]

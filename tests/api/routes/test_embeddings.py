@@ -36,6 +36,12 @@ def test_a_long_text_is_embedded_to_its_end(live_server: LiveServer, reader: htt
     assert ended != pytest.approx(plain, abs=1e-2)
 
 
+def test_an_empty_list_is_refused_as_a_list(reader: httpx2.Client) -> None:
+    refused = assert_problem(reader.post("/api/v1/embedding", json={"input": []}), 422, "invalid")
+    assert refused["detail"].startswith("input: ")
+    assert "must be text" not in refused["detail"]
+
+
 @pytest.mark.parametrize("texts", [[], "", [""], ["x"] * 257, "x" * 100_001, 7, None, {"a": 1}, [["x"]]])
 def test_what_cannot_be_embedded_is_refused(reader: httpx2.Client, texts: object) -> None:
     assert_problem(reader.post("/api/v1/embedding", json={"input": texts}), 422, "invalid")

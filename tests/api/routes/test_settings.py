@@ -37,7 +37,7 @@ def item(client: httpx2.Client, key: str) -> dict[str, Any]:
 
 def test_settings_are_shown_with_their_source_and_revision(admin: httpx2.Client) -> None:
     shown = admin.get(f"{API}/settings").json()
-    assert set(shown) == {"revision", "safe", "values", "items", "ignored"}
+    assert set(shown) == {"revision", "safe", "values", "items", "ignored", "overridden"}
     assert (shown["safe"], shown["values"]["rag.top_k"]) == (False, 10)
     assert item(admin, "rag.top_k") == {
         "key": "rag.top_k",

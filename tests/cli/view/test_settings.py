@@ -22,7 +22,7 @@ from .makers import DAY, seen
 
 
 def control(safe: bool = False, **ignored: str) -> Any:
-    return SimpleNamespace(safe=safe, ignored=ignored, settings=SimpleNamespace(revision=4))
+    return SimpleNamespace(safe=safe, ignored=ignored, overridden={}, settings=SimpleNamespace(revision=4))
 
 
 def line(name: str, value: Any, source: Any = "default", **more: Any) -> SettingLine:

@@ -200,6 +200,49 @@ def test_a_rollback_includes_documents_added_since_the_switch(library: Open) -> 
 
 
 @pytest.mark.usefixtures("other")
+def test_chunking_acts_at_once_and_another_embedder_after_reindexing(library: Open) -> None:
+    text = "# Long\n\n" + " ".join(f"Sentence number {n} is here." for n in range(60)) + "\n"
+
+    async def go() -> None:
+        async with library() as pincite:
+            before = await pincite.get(await put(pincite, "a.md", text))
+            small = {"chunking.size": 40, "chunking.overlap": 0}
+            await pincite.services.live_settings.set({**OTHER, **small}, LOCAL)
+            new = await pincite.get(await put(pincite, "b.md", text.replace("Long", "Short")))
+            assert (new.chunks > 3 * before.chunks, new.stale) == (True, True)  # cut anew, embedded as before
+            assert await best(pincite, "Sentence number 3", document_ids=(new.id,)) == (
+                (await pincite.search("Sentence number 3")).hits[0].chunk.text, True,
+            )  # fmt: skip
+            assert await pincite.admin.reindex() == 2
+            await switched(pincite)
+            documents = [await pincite.get(one.id) for one in (before, new)]
+            assert [(one.chunks, one.stale) for one in documents] == [(new.chunks, False)] * 2
+
+    asyncio.run(go())
+
+
+def test_documents_with_the_new_settings_survive_switch_and_rollback(library: Open) -> None:
+    async def go() -> None:
+        async with library() as pincite:
+            old = await put(pincite, "a.md", "# A\n\nAlpha waves.\n")
+            await pincite.services.live_settings.set({"chunking.size": 40}, LOCAL)
+            new = await put(pincite, "b.md", "# B\n\nBeta waves.\n")
+            assert [(await pincite.get(one)).stale for one in (old, new)] == [True, False]
+            assert (await pincite.services.job_list.page(await pincite.scope(), limit=9))[0] == []
+            assert await pincite.admin.reindex() == 1
+            await switched(pincite)
+            assert [(await pincite.get(one)).stale for one in (old, new)] == [False, False]
+            await pincite.services.live_settings.undo(LOCAL)
+            await pincite.admin.roll_back_index()
+            await switched(pincite)
+            assert [(await pincite.get(one)).stale for one in (old, new)] == [False, False]
+            for letter in ("Alpha", "Beta"):
+                assert await best(pincite, f"{letter} waves") == (f"# {letter[0]}\n\n{letter} waves.", True)
+
+    asyncio.run(go())
+
+
+@pytest.mark.usefixtures("other")
 def test_a_standby_index_is_discarded_after_standby_days(library: Open) -> None:
     async def go() -> None:
         async with library() as pincite:

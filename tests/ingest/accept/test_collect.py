@@ -26,6 +26,14 @@ def test_a_folder_is_added_under_its_own_name_in_order(tmp_path: Path) -> None:
     assert found.refused == []
 
 
+@pytest.mark.parametrize(
+    ("folder", "target"), [("", "kb"), ("kb", "kb"), ("/kb/", "kb"), ("hr/kb", "hr/kb"), ("hr", "hr/kb"), ("b", "b/kb")]
+)
+def test_a_folder_name_is_not_repeated(tmp_path: Path, folder: str, target: str) -> None:
+    tree(tmp_path / "kb", "a.md", "sub/b.md")
+    assert [file.folder for file in collect([tmp_path / "kb"], folder).files] == [target, f"{target}/sub"]
+
+
 def test_a_named_file_is_collected_whatever_its_type(tmp_path: Path) -> None:
     tree(tmp_path, "image.gif")
     assert collect([tmp_path / "image.gif"]).files == [NamedFile(tmp_path / "image.gif", "")]

@@ -20,11 +20,12 @@ GLOSSARIES = [
     ("| Begriff | Bedeutung |\n|---|---|\n| Öse | Ein Ring aus Metall |", ("Handbuch", "Glossar")),
     ("Glossar\nBlende: die Öffnung für das Licht.\nZenit: der Punkt genau oben.", ("Document",)),
     (
-        "- Albedo: the share of light that is thrown back\n- Baffle: a shield against stray light\n"
-        "- Coma: an error of lenses off the axis\n"
-        "- Dome: the turning roof over a telescope\n- Etalon: a filter of two mirrors",
+        "Albedo: the share of light that is thrown back\nBaffle: a shield against stray light\n"
+        "Coma: an error of lenses off the axis\n"
+        "Dome: the turning roof over a telescope\nEtalon: a filter of two mirrors",
         ("Notes",),
     ),
+    ("- Albedo: the share of light that is thrown back\n- Coma: an error of lenses", ("Notes", "Glossary")),
 ]
 CONTENTS = [
     ("## Contents\n\n- [Set-up](#set-up)\n- [First light](#first-light)\n- [Care](#care)", ("Guide", "Contents")),
@@ -51,6 +52,14 @@ MADE_UP = [
     ("Wann wurde die Kuppel gebaut?\nWer hat sie bezahlt?", ("Kuppel", "Hypothetische Fragen")),
 ]
 ORDINARY = [
+    (
+        "- Albedo: the share of light that is thrown back\n- Baffle: a shield against stray light\n"
+        "- Coma: an error of lenses off the axis\n"
+        "- Dome: the turning roof over a telescope\n- Etalon: a filter of two mirrors",
+        ("Notes",),
+    ),
+    ("\n".join(f"- Item {n}: a thing of the stock that is counted" for n in range(14, 20)), ("Stock",)),
+    ("\n".join(f"Item {n}: a thing of the stock that is counted" for n in range(14, 20)), ("Stock",)),
     ("## Contents of the box\n\n- One lamp\n- Two cables\n- A manual", ("Lamp", "Contents of the box")),
     ("- One lamp\n- Two cables\n- A manual", ("Lamp", "Contents")),
     ("Im Paket liegen eine Lampe und zwei Kabel.", ("Lampe", "Inhalt")),
@@ -127,7 +136,7 @@ def test_chunks_get_content_types_and_the_whole_document_does_not() -> None:
     text = f"# Guide\n\n{contents}\n\n## Care\n\nKeep it dry.\n\n## Glossary\n\nDome: a roof.\n"
     chunks = parse_and_chunk(text.encode(), "markdown", Chunking()).chunks
     labels = [(chunk.heading_path[-1], chunk.content_type) for chunk in chunks if chunk.level is ChunkLevel.CHUNK]
-    assert labels == [("Guide", "prose"), ("Contents", "contents"), ("Care", "prose"), ("Glossary", "glossary")]
+    assert labels == [("Contents", "contents"), ("Care", "prose"), ("Glossary", "glossary")]
     assert {chunk.content_type for chunk in chunks if chunk.level is ChunkLevel.DOCUMENT} <= {"prose", "list"}
 
 

@@ -2,16 +2,33 @@
 
 from itertools import pairwise
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pincite.core.documents.document import Parsed, Section
-from pincite.ingest.chunk.sections import sections
+from pincite.ingest.chunk.sections import join_bare_headings, sections
 
 
 def cut(text: str, title: str | None = None, body_start: int = 0) -> list[tuple[tuple[str, ...], int, str]]:
     parsed = Parsed(text, "markdown", title=title, body_start=body_start)
     return [(s.heading_path, s.depth, text[s.start : s.end]) for s in sections(parsed)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("# A\n\n## B\n\nText.\n", [(("A", "B"), "# A\n\n## B\n\nText.\n")]),
+        ("# A\n\n## B\n\n### C\n\nText.\n", [(("A", "B", "C"), "# A\n\n## B\n\n### C\n\nText.\n")]),
+        ("# A\n\nOne.\n\n# B\n\n# C\n\nTwo.\n", [(("A",), "# A\n\nOne.\n\n"), (("C",), "# B\n\n# C\n\nTwo.\n")]),
+        ("# A\n\nOne.\n\n## End\n", [(("A",), "# A\n\nOne.\n\n## End\n")]),
+        ("# A\n\n## B\n", [(("A", "B"), "# A\n\n## B\n")]),
+        ("Plain text.\n", [(("Document",), "Plain text.\n")]),
+    ],
+)
+def test_a_heading_without_text_leads_the_next_section(text: str, expected: list[tuple[tuple[str, ...], str]]) -> None:
+    found = join_bare_headings(sections(Parsed(text, "markdown")))
+    assert [(one.heading_path, text[one.start : one.end]) for one in found] == expected
 
 
 def test_paths_follow_the_heading_tree():

@@ -145,11 +145,29 @@ def test_a_code_block_is_never_cut_and_larger_ones_are_passages_of_their_own():
     assert found[1].tokens > 40
 
 
-def test_a_huge_code_block_is_cut_between_lines():
+def test_a_huge_code_block_is_cut_between_lines_and_its_parts_say_so():
     lines = [f"value_{n} = compute({n})" for n in range(100)]
-    found = texts("```\n" + "\n".join(lines) + "\n```")
+    fence = "```\n" + "\n".join(lines) + "\n```"
+    found = passages(f"{fence}\n\n# B\n\n```\nshort = 1\n```")
     assert len(found) > 5
-    assert [line for text in found for line in text.split("\n")] == ["```", *lines, "```"]
+    cut = [row for row in found if row.content_type == "code_part"]
+    assert [line for row in cut for line in row.text.split("\n")] == ["```", *lines, "```"]
+    assert [row.content_type for row in found if row not in cut] == ["code"]
+
+
+def test_a_code_block_that_fits_the_embedders_window_is_not_cut():
+    fence = "```\n" + "\n".join(f"value_{n} = compute({n})" for n in range(100)) + "\n```"
+    parsed = Parsed(f"# Code\n\n{fence}", "markdown")
+    tokens = count(fence)
+
+    def cut(window: int) -> list[str]:
+        made = structure_chunks(parsed, sections(parsed), size=40, overlap=0, tokenizer=TOKENIZER, window=window)
+        return [row.content_type for row in made if row.level is ChunkLevel.CHUNK]
+
+    assert tokens > 40 * MAX_CODE_CHUNKS
+    assert cut(tokens)[-1] == "code"
+    assert "code_part" not in cut(tokens)
+    assert set(cut(tokens - 1)) == {"code_part"}
 
 
 def test_hashes_in_code_do_not_cut():
@@ -358,7 +376,12 @@ def check_rows(text: str, found: list[Chunk], size: int, overlap: int) -> None:
             assert parent.start <= row.start < row.end <= parent.end
         if row.level is ChunkLevel.CHUNK:
             assert row.heading_path == by_ordinal[row.parent or 0].heading_path
-            assert row.tokens <= size or (row.content_type == "code" and row.tokens <= size * MAX_CODE_CHUNKS)
+            lines = row.text.split("\n")
+            headings = lines[: next((n for n, line in enumerate(lines) if line and line[0] != "#"), len(lines))]
+            most = size * MAX_CODE_CHUNKS if row.content_type == "code" else size
+            assert row.tokens <= most + count("\n".join(headings))
+            if not row.content_type.startswith("code"):  # whose comments look like headings
+                assert len(headings) < len(lines) or parent.text == row.text  # unless the section is headings alone
             seen[row.start : row.end] = b"\1" * len(row.text)
     assert all(covered or char.isspace() for char, covered in zip(text, seen, strict=True))
     for left, right in pairwise(row for row in found if row.level is ChunkLevel.CHUNK):

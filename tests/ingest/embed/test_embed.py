@@ -3,11 +3,12 @@ from collections.abc import Sequence
 
 import pytest
 
-from pincite.core.documents.document import NO_HEADINGS, Chunk, ChunkLevel
+from pincite.core.documents.document import NO_HEADINGS, About, Chunk, ChunkLevel
 from pincite.ingest.embed.embed import breadcrumb, embed_chunks, embedded_text
 from pincite.store.indexing.chunk_rows import ChunkRow
 from tests.builders import chunk
 
+ABOUT = About("doc1", "v1", "pets.md", None)
 CHUNKS = [
     chunk(0, "all of it", level=ChunkLevel.DOCUMENT),
     chunk(1, "Cats purr."),
@@ -92,6 +93,6 @@ def test_the_breadcrumb_starts_with_the_title_once(title: str | None, path: tupl
 def test_the_embedded_text_is_returned_only_where_its_digest_matches() -> None:
     passage = chunk(1, "Cats purr.", heading_path=("Animals",))
     _, [entry] = run({}, [passage], title="Pets")
-    assert embedded_text(passage, ("Another", "Pets"), "model/1", entry.hash) == "Pets > Animals\nCats purr."
-    assert embedded_text(passage, ("Another", None), "model/1", entry.hash) is None
-    assert embedded_text(passage, ("Pets",), "model/2", entry.hash) is None
+    assert embedded_text(passage, ("Another", "Pets"), ABOUT, "model/1", entry.hash) == "Pets > Animals\nCats purr."
+    assert embedded_text(passage, ("Another", None), ABOUT, "model/1", entry.hash) is None
+    assert embedded_text(passage, ("Pets",), ABOUT, "model/2", entry.hash) is None

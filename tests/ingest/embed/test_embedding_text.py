@@ -24,6 +24,10 @@ def test_labels_say_source_document_version_and_section() -> None:
     worded = labelled_input(chunk(3, "They purr.", heading_path=("Pets", "Cats")), ABOUT)
     assert worded.whole == ("source: https://pets.test/\ndoc_id: doc1\nversion: v1\nsection: Pets / Cats\n\nThey purr.")
     assert not worded.augmented
+    plain = labelled_input(chunk(3, "They purr.", heading_path=("Document",)), ABOUT)
+    assert plain.prefix == "source: https://pets.test/\ndoc_id: doc1\nversion: v1\nsection: Document\n\n"
+    written = augmented_input(chunk(3, "They purr."), ABOUT, WRITTEN, enriching("heading_path"))
+    assert written.whole == "section: Document\n\nThey purr."
 
 
 def test_headers_come_first_then_summary_and_questions_then_the_text_with_its_tables_header() -> None:

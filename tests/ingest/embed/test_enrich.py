@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from pincite.core.accounts.access import LOCAL
 from pincite.core.documents.document import Enriched, Upload
 from pincite.ingest.embed.enrich import MAX_QUESTIONS, parse_enrichment
 from pincite.stub.thread import StubLLM
@@ -114,6 +115,27 @@ def test_without_a_model_the_document_has_a_note(open_pincite: Open) -> None:
             assert "no model is configured" in document.notes[0]
 
     asyncio.run(go())
+
+
+def test_enrichment_switched_off_costs_later_documents_no_call(open_pincite: Open) -> None:
+    def completions(stub: StubLLM) -> int:
+        return sum(call.path.endswith("completions") for call in stub.calls)
+
+    async def go(stub: StubLLM) -> None:
+        configured = enriched(stub)
+        del configured["enrichment__enabled"]
+        async with open_pincite(**configured) as pincite:
+            await pincite.services.live_settings.set({"enrichment.enabled": True}, LOCAL)
+            await add(pincite)
+            assert completions(stub) == 2
+            await pincite.services.live_settings.set({"enrichment.enabled": False}, LOCAL)
+            later = await add(pincite, "later.md", b"# Otters\n\nOtters swim.\n")
+            assert (completions(stub), later.stale) == (2, False)
+            [first, *_] = (await pincite.search("Otters swim")).hits
+            assert first.chunk.vectorized_text is None
+
+    with StubLLM(answers=[{"say": WRITTEN, "match": "."}]) as stub:
+        asyncio.run(go(stub))
 
 
 def test_enrichment_can_use_another_model_than_answers(open_pincite: Open) -> None:

@@ -40,6 +40,17 @@ def test_a_page_with_an_impossible_size_has_none(size: float, monkeypatch: pytes
     assert (page.name, page.width, page.height) == ("a b", 0.0, 20.0)
 
 
+@pytest.mark.parametrize("strategy", ["structure", "semantic", "window"])
+def test_a_heading_without_text_is_no_passage_and_leads_the_next(strategy: str) -> None:
+    text = "# Leave\n\n## Sick leave\n\nCall by nine.\n\n## Parental leave\n\nIt ends after a year.\n"
+    chunking = Chunking.model_validate({"strategy": strategy, "header_aware": True})
+    found = [row for row in parse_and_chunk(text.encode(), "markdown", chunking, ()).chunks if row.level == 2]
+    assert [(row.heading_path, row.text) for row in found] == [
+        (("Leave", "Sick leave"), "# Leave\n\n## Sick leave\n\nCall by nine."),
+        (("Leave", "Parental leave"), "## Parental leave\n\nIt ends after a year."),
+    ]
+
+
 def test_the_settings_decide_size_and_tokenizer():
     text = ("word " * 200 + "日本語" * 50).encode()
     small = parse_and_chunk(text, "plain", Chunking(size=20, overlap=0))

@@ -13,7 +13,13 @@ from pincite.errors import Unreadable
 from pincite.ingest.child_protocol import MAX_BODY_BYTES, FrameKind, pack_frame, pack_json, read_frame
 from pincite.ingest.read import reader_process as child
 
-OPTIONS: dict[str, Any] = {"parser": "plain", "chunking": {"size": 50, "overlap": 0}, "timeout_s": 5, "cuts": None}
+OPTIONS: dict[str, Any] = {
+    "parser": "plain",
+    "chunking": {"size": 50, "overlap": 0},
+    "timeout_s": 5,
+    "cuts": None,
+    "window": 0,
+}
 
 
 def raising(error: BaseException) -> Callable[..., object]:

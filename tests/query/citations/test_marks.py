@@ -81,6 +81,43 @@ def test_brackets_that_are_no_citations(text: str) -> None:
     assert normalise_marks(text, SOURCES) == (text, [])
 
 
+SECTIONS = [
+    hit("a", key=1, title="Leave Policy", document_id="leave", heading_path=("Leave Policy",)),
+    hit("b", key=2, title="Leave Policy", document_id="leave", heading_path=("Leave Policy", "Carry-over")),
+    hit("c", key=3, title="Leave Policy", document_id="leave", heading_path=("Leave Policy", "Carry-over", "Limits")),
+    hit("d", key=4, title="Leave Policy", document_id="leave", heading_path=("Leave Policy", "Sick leave", "Limits")),
+    hit("e", key=5, title="Leave Policy", document_id="other", heading_path=("Leave Policy", "Notice")),
+    hit("f", key=6, title="Boats > Fees", document_id="boats", heading_path=("Boats > Fees", "Mooring")),
+    hit("g", key=7, title="Boats > Fees", document_id="boats", heading_path=("Boats > Fees", "Mooring")),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "section", "fitting", "has_section"),
+    [
+        ("[Leave Policy > Carry-over]", "Leave Policy", "Carry-over", (2,), True),
+        ("[leave policy > carry over]", "leave policy", "carry over", (2,), True),
+        ("[Leave Policy › Carry-over › Limits]", "Leave Policy", "Carry-over > Limits", (3,), True),
+        ("[Leave Policy > Limits, page 3]", "Leave Policy", "Limits", (3, 4), True),
+        ("[Leave Policy > Sick leave]", "Leave Policy", "Sick leave", (4,), True),
+        ("[Leave Policy > Notice]", "Leave Policy", "Notice", (5,), True),
+        ("[Leave > Notice]", "Leave", "Notice", (5,), True),
+        ("[Leave Policy]", "Leave Policy", None, (), True),
+        ("[Leave Policy > Pay]", "Leave Policy", "Pay", (), True),
+        ("[Boats > Fees]", "Boats > Fees", None, (6, 7), True),
+        ("[Boats > Fees > Mooring]", "Boats > Fees", "Mooring", (6, 7), True),
+        ("[Boats > Fees > Sails]", "Boats > Fees", "Sails", (6, 7), False),
+        ("[Moon > Dark side]", "Moon", "Dark side", (), True),
+    ],
+)
+def test_a_section_narrows_the_sources_of_a_title(
+    text: str, title: str, section: str | None, fitting: tuple[int, ...], has_section: bool
+) -> None:
+    [mark] = normalise_marks(text, SECTIONS)[1]
+    assert (mark.title, mark.section, mark.fitting, mark.has_section) == (title, section, fitting, has_section)
+    assert mark.source == (fitting[0] if fitting else None)
+
+
 PARTS = st.sampled_from(
     [
         "[",

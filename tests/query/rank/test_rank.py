@@ -73,6 +73,25 @@ def test_a_reranker_orders_anew_and_the_fused_score_is_kept(make_run: Callable[.
     assert (best.score, best.rerank_score, best.hybrid_score) == (0.9, 0.9, 0.5)
 
 
+def test_the_cosine_reranker_uses_stored_vectors_and_scores_only_passages_without_one(
+    make_run: Callable[..., Run],
+) -> None:
+    shown = list[Sequence[str]]()
+
+    class Recording(Reranker):
+        async def score(self, query: str, texts: Sequence[str]) -> list[float]:
+            shown.append(texts)
+            return [0.6] * len(texts)
+
+    stored = [replace(one, similarity=cosine) for one, cosine in zip(HITS, (0.2, 0.9, 0.5), strict=True)]
+    run = make_run(reranker=Recording([]), **{"rag.reranker": "cosine"})
+    assert [(one.chunk.key, one.rerank_score) for one in in_order(run, hits=stored)] == [(2, 0.9), (3, 0.5), (1, 0.2)]
+    assert shown == []
+    stored[0] = replace(stored[0], similarity=0.0)
+    assert [(one.chunk.key, one.rerank_score) for one in in_order(run, hits=stored)] == [(2, 0.9), (1, 0.6), (3, 0.5)]
+    assert shown == [["cats purr"]]
+
+
 def test_only_the_best_are_shown_to_the_reranker_and_the_others_follow_them(make_run: Callable[..., Run]) -> None:
     run = make_run(reranker=Reranker([0.1, 0.9]), **{"rag.rerank_top": 2})
     found = in_order(run)

@@ -81,6 +81,15 @@ def test_several_queries_are_joined_by_rank() -> None:
     assert Fusion([DENSE, other], None, rag, many=True).scores == {1: 1 / 61 + 1 / 62, 2: 1 / 62 + 1 / 61}
 
 
+def test_a_passage_has_a_rank_only_for_the_queries_that_returned_it() -> None:
+    first = ranking("dense", {1: 0.9, 2: 0.8, 9: 0.3}, more=True)
+    second = ranking("dense", {3: 0.7, 9: 0.6, 4: 0.2}, more=True, query=1)
+    fusion = Fusion([first, second], None, Rag(multi_query_rrf_k=60), many=True, depth=3)
+    assert fusion.scores == pytest.approx({1: 1 / 61, 2: 1 / 62, 3: 1 / 61, 9: 1 / 63 + 1 / 62, 4: 1 / 63})
+    assert [(one.query, one.rank) for one in fusion.placings(1) if one.via == "query"] == [(0, 1)]
+    assert [(one.query, one.rank) for one in fusion.placings(9) if one.via == "query"] == [(0, 3), (1, 2)]
+
+
 def test_the_best_hit_of_one_query_beats_mediocre_hits_of_all() -> None:
     first = ranking("dense", {1: 0.9, **{key: 0.5 - key / 100 for key in range(3, 20)}})
     other = ranking("dense", {2: 0.9, **{key: 0.5 - key / 100 for key in range(3, 20)}}, query=1)

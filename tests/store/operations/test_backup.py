@@ -95,6 +95,7 @@ def test_a_backup_is_restored_elsewhere_with_the_same_ids(
         assert (chain, backed_up[0]["event"], last[0]["event"]) == (before_it, "library.backup", "library.restore")
         del kept["audit_head"], restored["audit_head"]
         assert (len(kept.pop("cached_answer")), restored.pop("cached_answer")) == (2, [])  # these are made again
+        assert (len(kept.pop("query_vector")), restored.pop("query_vector")) == (2, [])
         assert {name: len(lines) for name, lines in restored.items()} == {n: len(lines) for n, lines in kept.items()}
         assert restored == kept
         async with AsyncPincite(settings=settings_for(another_database_url, tmp_path / "there")) as pincite:
