@@ -15,15 +15,15 @@ from pincite.text.terms import question_words, words
 from pincite.text.wording.equivalents import equivalents
 
 WEIGHTS: Mapping[str, float] = {
-    "bias": -5.48,
-    "meaning": 2.26,
-    "names": -0.49,
-    "german": 0.79,
-    "fit": 0.48,
-    "relevance": 2.82,
+    "bias": -4.92,
+    "meaning": 1.72,
+    "names": -0.22,
+    "german": 0.53,
+    "fit": 0.36,
+    "relevance": 2.44,
 }
 """Weights of the features, fitted on a mixture of XQuAD and natural questions; see docs/evaluation.md."""
-WEIGHTS_ACROSS: Mapping[str, float] = {"bias": -7.71, "meaning": 13.63, "fit": 0.65, "relevance": 2.25}
+WEIGHTS_ACROSS: Mapping[str, float] = {"bias": -6.81, "meaning": 3.66, "fit": 1.3, "relevance": 3.91}
 """The weights where the best sentence is in another language than the question: words cannot be compared.
 
 `./run bench choosing --across` fits them."""
@@ -35,7 +35,7 @@ WEIGHTS_WITHOUT_EMBEDDER: Mapping[str, float] = {
     "fit": 0.3,
 }
 """The weights where no embedder compares meanings."""
-MIN_PROBABILITY = 0.36
+MIN_PROBABILITY = 0.4
 """Probability of an answer below which a question is refused."""
 MIN_PROBABILITY_WITHOUT_VALUE = 0.6
 """The probability that is needed where the best sentence has no value of the kind asked for."""

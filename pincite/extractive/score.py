@@ -39,12 +39,12 @@ WEIGHTS: Mapping[str, float] = {
     "lacks_name": -0.3,
     "reason": 3.0,
     "defines": 3.0,
-    "read": 2.0,
-    "read_log": 3.0,
-    "read_across": 3.0,
+    "read": 1.0,
+    "read_log": 2.0,
 }
-"""Weight of each feature; `./run bench choosing` fits them, see docs/evaluation.md. The last two are set by hand: their
-features are too rare in the questions that the others are fitted on."""
+"""Weight of each feature; `./run bench choosing` fits them, see docs/evaluation.md. `reason` and `defines` are set by
+hand: these features are too rare in the questions that the others are fitted on. `read` and `read_log` were chosen on a
+grid, with the other weights as they were without a reader."""
 
 _PERSON = r"(?<![\w'’.-])[A-ZÄÖÜ][\w'’.-]++(?: (?:van|de|da|di|[A-Z]\.|%s))*+ [A-ZÄÖÜ][\w'’-]+"
 
@@ -71,7 +71,7 @@ def score_sentences(
     readings: Mapping[int, Reading] | None = None,
 ) -> list[ScoredSentence]:
     """The sentences with their scores, the best first; `readings` are what the reader found, by source."""
-    read = [_read_features(sentence, readings, question.language) for sentence in found]
+    read = [_read_features(sentence, readings) for sentence in found]
     shares = _gram_shares(question, found)
     best = max((sentence.relevance for sentence in found), default=0.0)
     scored = [
@@ -91,16 +91,13 @@ def score_sentences(
     return sorted(scored, key=lambda one: (-one.score, one.sentence.source, one.sentence.start))
 
 
-def _read_features(sentence: Sentence, readings: Mapping[int, Reading] | None, language: str) -> dict[str, float]:
-    """The probability that the sentence answers, by the reader, and its logarithm, from 0 to 1.
-
-    The logarithm counts more where the question is in another language, since words cannot be compared.
-    """
+def _read_features(sentence: Sentence, readings: Mapping[int, Reading] | None) -> dict[str, float]:
+    """The probability that the sentence answers, by the reader, and its logarithm, from 0 to 1."""
     if not readings:
         return {}
     probability = _read_probability(sentence, readings)
     by_log = 1 + log(max(probability, LEAST_READ)) / -log(LEAST_READ)
-    return {"read": probability, "read_log": by_log, "read_across": by_log if sentence.language != language else 0.0}
+    return {"read": probability, "read_log": by_log}
 
 
 def _read_probability(sentence: Sentence, readings: Mapping[int, Reading] | None) -> float:
