@@ -143,7 +143,7 @@ def twins_of(folder: Path) -> dict[str, dict[str, Any]]:
 def fit_choice(cases: Sequence[Case]) -> dict[str, float]:
     """The weights under which the right sentences are likeliest, each question being a choice among its sentences."""
     usable = [case for case in cases if case.gold.any()]
-    rows = np.concatenate([[[one.features[name] for name in FITTED] for one in case.found] for case in usable])
+    rows = np.concatenate([[[one.features.get(name, 0.0) for name in FITTED] for one in case.found] for case in usable])
     gold = np.concatenate([case.gold for case in usable])
     starts = np.cumsum([0, *(len(case.found) for case in usable)])[:-1]
     which = np.repeat(np.arange(len(usable)), [len(case.found) for case in usable])

@@ -35,9 +35,20 @@ from pincite.core.documents.document import Upload
 from pincite.core.query.answer import Answer
 from pincite.core.query.hits import Hit, RetrievedChunk
 from pincite.core.query.question import Filters, Question
+from pincite.core.query.reading import ReadableText
 from pincite.ingest.accept.collect import collect
-from pincite.providers.minilm import Options, make_embedder
-from pincite.query.ground.support import MIN_SUPPORT, SupportVerdict, decide_by_cosine, judge_claim, unknown_noun_share
+from pincite.models.calibration import FITTED, known_calibration, to_common_scale
+from pincite.providers.pincite_embed import Options, make_embedder
+from pincite.providers.reader import Options as ReaderOptions
+from pincite.providers.reader import make_reader
+from pincite.query.ground.support import (
+    MIN_SUPPORT,
+    SupportVerdict,
+    decide_by_cosine,
+    judge_claim,
+    limit_by_reader,
+    unknown_noun_share,
+)
 from pincite.stub import StubLLM
 
 ROOT = Path(__file__).parents[1]
@@ -253,9 +264,13 @@ async def _observed(facts: Sequence[Fact]) -> tuple[np.ndarray, np.ndarray, np.n
 
 async def run_directly(facts: Sequence[Fact]) -> list[Outcome]:
     """The claims beside their passages, without a server or a search in between."""
-    found = []
+    found, reader = [], make_reader(ReaderOptions())
     async for claim, chunk, verdict, cosine in _judged(facts):
-        final = decide_by_cosine(verdict, claim.text, chunk, cosine) if verdict.open else verdict
+        final = verdict
+        if verdict.open:
+            [reading] = await reader.read(claim.text, [ReadableText(chunk.text[verdict.start : verdict.end])])
+            final = decide_by_cosine(verdict, claim.text, chunk, cosine)
+            final = limit_by_reader(final, claim.text, reading.supported)
         found.append(Outcome(claim, claim.kind, claim.true, final.support >= MIN_SUPPORT, final.reason))
     return found
 
@@ -274,7 +289,8 @@ async def _judged(facts: Sequence[Fact]) -> AsyncIterator[tuple[Claim, Retrieved
             if verdict.open:
                 told = embedder.windows(chunk.text[verdict.start : verdict.end])[0]
                 one, other = await embedder.embed([claim.text, told], as_query=True)
-                cosine = float(np.dot(one, other))
+                scale = known_calibration(embedder) or FITTED
+                cosine = to_common_scale(scale, float(np.dot(one, other))) or 0.0
             yield claim, chunk, verdict, cosine
 
 

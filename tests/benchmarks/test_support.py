@@ -28,6 +28,7 @@ def outcomes(module_database_url: str, tmp_path_factory: pytest.TempPathFactory)
             settings = {
                 "data": tmp_path_factory.mktemp("claims"), "database.url": module_database_url, "cache.enabled": False,
                 "llm.base_url": stub.url, "llm.model": "stub",
+                "grounding.replace_unsupported": False,  # the claims themselves are judged
             }  # fmt: skip
             async with AsyncPincite(settings=settings) as pincite:
                 await pincite.add_all(collect([ROOT / "examples" / "documents"]))

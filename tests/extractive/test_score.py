@@ -1,5 +1,6 @@
 import pytest
 
+from pincite.core.query.reading import Reading, Window
 from pincite.extractive.question import question_terms
 from pincite.extractive.score import ScoredSentence, rank_candidates, score_sentences, term_shares
 from pincite.extractive.sentences import sentences_of
@@ -59,3 +60,16 @@ def test_words_above_a_sentence_count_half() -> None:
     low = best("fish prices", "They rose.")
     high = best("fish prices", "They rose.", heading_path=("Fish prices",))
     assert high.features["like"] > low.features["like"] == 0
+
+
+def test_the_reader_raises_the_sentence_in_which_it_sees_the_answer() -> None:
+    text = "The club has a lake. It closes in May."
+    found = sentences_of([hit(text)])
+    asked = question_terms("When does it shut?", found)
+    window = Window(0.9, (0, 21), (20, 38), (0.02, 0.98), (0.02, 0.98), 0, 0, 0, 0)
+    with_reader = score_sentences(asked, found, [0.3, 0.3], {1: Reading((window,))})
+    assert with_reader[0].sentence.text == "It closes in May."
+    assert with_reader[0].features["read"] == pytest.approx(0.9 * 0.98)
+    assert with_reader[1].features["read"] == pytest.approx(0.9 * 0.02)
+    assert rank_candidates(asked, found, {1: Reading((window,))})[0].text == "It closes in May."
+    assert "read" not in score_sentences(asked, found, [0.3, 0.3])[0].features

@@ -2,9 +2,14 @@ import asyncio
 
 import pytest
 
+from pincite.core.protocols import Reader
 from pincite.core.query.hits import Hit
 from pincite.core.query.prompt import Draft, Quote, StreamPart
 from pincite.providers.extractive import Options, make_llm
+from pincite.providers.pincite_embed import Options as EmbedOptions
+from pincite.providers.pincite_embed import make_embedder as make_pincite_embed
+from pincite.providers.reader import Options as ReaderOptions
+from pincite.providers.reader import make_reader
 from pincite.providers.scripted import Options as Scripted
 from pincite.providers.scripted import make_embedder
 from tests.builders import hit, prompt
@@ -100,3 +105,14 @@ def test_another_number_or_code_is_no_answer() -> None:
 def test_comments_are_no_answers() -> None:
     draft = answer("What is the admin pin?", hit("<!-- the admin pin is 9911 -->\n\nAsk the admin for the pin."))
     assert draft.text.startswith("Ask the admin for the pin.")
+
+
+def test_the_reader_answers_across_languages() -> None:
+    house = hit("Dogs are not allowed. The heating is switched off on 30 April.", language="en")
+    question = "Wann wird die Heizung abgestellt?"
+
+    async def write(reader: Reader | None) -> str:
+        llm = make_llm(Options(), make_pincite_embed(EmbedOptions()), reader)
+        return "".join([piece.text async for piece in llm.write(prompt(question, house))])
+
+    assert "30 April" in asyncio.run(write(make_reader(ReaderOptions())))

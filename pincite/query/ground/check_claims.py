@@ -8,6 +8,7 @@ from pincite.core.protocols import Embedder
 from pincite.core.query.answer import Groundedness, GroundedSentence, MatchedBy
 from pincite.core.query.hits import Hit, RetrievedChunk
 from pincite.core.query.prompt import Draft, Quote
+from pincite.core.query.reading import ReadableText
 from pincite.core.run import Run
 from pincite.errors import Unavailable
 from pincite.extractive.table.compute import is_computed
@@ -21,6 +22,7 @@ from pincite.query.ground.support import (
     decide_by_cosine,
     decide_by_words,
     judge_claim,
+    limit_by_reader,
     rank_passages,
 )
 from pincite.text.dictionary import dictionary, languages
@@ -184,7 +186,7 @@ def _sources_to_compare(claim: Claim, named: Sequence[int], sources: Sequence[Hi
 async def _by_meaning(
     run: Run, claims: Sequence[Claim], sources: Sequence[Hit], verdicts: Mapping[ClaimSource, SupportVerdict]
 ) -> dict[ClaimSource, SupportVerdict]:
-    """The verdicts with those decided that were open; all texts are embedded in one go."""
+    """The verdicts with those decided that were open; all texts are embedded in one go, then the reader reads them."""
     decided, unsure = dict(verdicts), [pair for pair, verdict in verdicts.items() if verdict.open]
     if not unsure:
         return decided
@@ -201,6 +203,11 @@ async def _by_meaning(
         decided[pair] = _decide(
             verdicts[pair], claims[pair[0]].text, chunks[pair], to_common_scale(calibration, cosine)
         )
+    if run.kit.reader is None:
+        return decided
+    texts = [(claims[pair[0]].text, ReadableText(_aligned_text(chunks[pair], verdicts[pair]))) for pair in unsure]
+    for pair, reading in zip(unsure, await run.kit.reader.read_pairs(texts), strict=True):
+        decided[pair] = limit_by_reader(decided[pair], claims[pair[0]].text, reading.supported)
     return decided
 
 

@@ -27,6 +27,8 @@ REFUTED_SUPPORT = 0.1
 """What is left where the passage says otherwise."""
 UNFOUNDED_SUPPORT = 0.2
 """What is left where the passage lacks a number or a name of the claim."""
+MIN_READ_SUPPORT = 0.05
+"""Probability of the reader that the passage supports a claim, below which it does not; see docs/evaluation.md."""
 CONTEXT_WORD_WEIGHT = 0.5
 """What a word is worth that stands elsewhere in the passage, in its title or its headings."""
 PARTIAL_WORD_WEIGHT = 0.8
@@ -107,6 +109,16 @@ def decide_by_cosine(verdict: SupportVerdict, claim: str, chunk: RetrievedChunk,
     support = _support(FITTED_WEIGHTS, verdict, claim, chunk, cosine)
     reason = None if support >= MIN_SUPPORT else "the source does not say so"
     return replace(verdict, support=support, reason=reason, open=False)
+
+
+def limit_by_reader(verdict: SupportVerdict, claim: str, supported: float) -> SupportVerdict:
+    """A verdict by words and cosine, where the reader denies it: claims of the same words may say another thing.
+
+    Numbers are left to the rules: the reader does not convert units.
+    """
+    if supported >= MIN_READ_SUPPORT or verdict.support < MIN_SUPPORT or any(map(str.isdigit, claim)):
+        return verdict
+    return replace(verdict, support=round(supported, 4), reason="the source does not say so")
 
 
 def decide_by_words(verdict: SupportVerdict) -> SupportVerdict:

@@ -2,7 +2,15 @@
 
 import pytest
 
-from pincite.query.ground.support import MIN_SUPPORT, decide_by_cosine, decide_by_words, judge_claim, rank_passages
+from pincite.query.ground.support import (
+    MIN_SUPPORT,
+    SupportVerdict,
+    decide_by_cosine,
+    decide_by_words,
+    judge_claim,
+    limit_by_reader,
+    rank_passages,
+)
 from tests.builders import found
 
 TEXT = """# Leave
@@ -72,3 +80,17 @@ def test_the_cosine_decides_open_verdicts() -> None:
 def test_passages_are_ranked_by_shared_words() -> None:
     chunks = [found("The canteen opens at noon."), found(TEXT), found("Leave is short.")]
     assert rank_passages("Unused days of leave expire", chunks) == [1, 2]
+
+
+def test_the_reader_limits_what_words_and_cosine_support() -> None:
+    verdict_so_far = SupportVerdict(0, 10, 0.8, 0.6)
+    assert limit_by_reader(verdict_so_far, "Dogs bark at cats.", 0.9) == verdict_so_far
+    denied = limit_by_reader(verdict_so_far, "Dogs bark at cats.", 0.01)
+    assert (denied.support, denied.reason) == (0.01, "the source does not say so")
+
+
+def test_the_reader_never_adds_support_and_leaves_numbers_to_the_rules() -> None:
+    weak = SupportVerdict(0, 10, 0.3, 0.3, reason="the source does not say so")
+    assert limit_by_reader(weak, "Dogs bark.", 0.99) == weak
+    numbers = SupportVerdict(0, 10, 0.8, 0.6)
+    assert limit_by_reader(numbers, "It takes 180 minutes.", 0.01) == numbers
