@@ -284,7 +284,7 @@ async def _judged(facts: Sequence[Fact]) -> AsyncIterator[tuple[Claim, Retrieved
         for claim in claims_about(fact, facts, chance):
             if claim.kind.startswith(("uncited", "invented")) or (claim.kind == "wrong source" and not others):
                 continue
-            chunk = _chunk(chance.choice(others) if claim.kind == "wrong source" else fact.passage, fact.language)
+            chunk = make_chunk(chance.choice(others) if claim.kind == "wrong source" else fact.passage, fact.language)
             verdict, cosine = judge_claim(claim.text, chunk), 0.0
             if verdict.open:
                 told = embedder.windows(chunk.text[verdict.start : verdict.end])[0]
@@ -307,7 +307,7 @@ def balanced(columns: np.ndarray, right: np.ndarray) -> np.ndarray:
     return weights
 
 
-def _chunk(text: str, language: str) -> RetrievedChunk:
+def make_chunk(text: str, language: str) -> RetrievedChunk:
     return RetrievedChunk(
         key=1, id="", document_id="", document_name="", title="", version="", checksum="", folder="", category=None,
         source_uri=None, source_urls=(), mime="", ordinal=0, level=2, text=text, header="", start_char=0, end_char=len(text),

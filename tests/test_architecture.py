@@ -109,6 +109,7 @@ TESTED_BY = {
     "ingest/read/landlock.py": "ingest/read/test_sandbox.py",
     "ingest/read/seccomp.py": "ingest/read/test_sandbox.py",
     "mcp/protocol.py": "api/routes/test_mcp.py",
+    "models/bert_input.py": "models/test_bert_graph.py",
     "query/ground/build_answer.py": "query/ground/test_ground.py",
     "serialize/accounts.py": "api/routes/test_users.py",
     "serialize/evaluations.py": "api/routes/test_evaluations.py",

@@ -108,7 +108,7 @@ def test_scripts_can_be_executed() -> None:
 def test_usage_names_every_command(arguments: tuple[str, ...]) -> None:
     result = run(RUN, *arguments)
     assert result.returncode == 0
-    for command in ("demo", "serve", "test", "check", "bench", "screenshots"):
+    for command in ("demo", "serve", "test", "check", "bench", "train", "screenshots"):
         assert f"\n  {command} " in result.stdout
 
 
@@ -242,6 +242,34 @@ def test_a_benchmark_can_be_the_first_thing_run(checkout: Path, machine: Path) -
     (checkout / "benchmarks" / "speed.py").write_text('print("very fast")', encoding="utf-8")
     result = run(checkout / "run", "bench", "speed", path=machine)
     assert result.stdout == "very fast\n", result.stderr
+
+
+def test_train_names_what_it_needs_and_installs_nothing(checkout: Path, tools: Path) -> None:
+    result = run(checkout / "run", "train", path=tools)
+    assert result.returncode == 0
+    assert "training/README.md" in result.stdout
+    assert "./run train --tiny" in result.stdout
+    assert not (checkout / ".venv").exists()
+    refused = run(checkout / "run", "train", "--large", path=tools)
+    assert refused.returncode == 2
+    assert "no argument '--large'" in refused.stderr
+
+
+@pytest.mark.slow
+def test_tiny_training_installs_torch_only_where_it_is_missing(checkout: Path, machine: Path, tmp_path: Path) -> None:
+    (checkout / "training" / "tiny").mkdir(parents=True)
+    main = "import sys; print(sys.argv[1:])"
+    (checkout / "training" / "tiny" / "__main__.py").write_text(main, encoding="utf-8")
+    result = run(checkout / "run", "train", "--tiny", "--steps", "3", path=machine)
+    assert result.stdout == "['--steps', '3']\n", result.stderr
+    default, torch = syncs(tmp_path)
+    assert "--group" not in default
+    assert "--inexact --group train" in torch
+    packages = checkout / ".venv" / "lib" / f"python3.{sys.version_info.minor}" / "site-packages"
+    packages.mkdir(parents=True)
+    (packages / "torch.py").touch()
+    assert run(checkout / "run", "train", "--tiny", path=machine).returncode == 0
+    assert len(syncs(tmp_path)) == 2
 
 
 # --- the samples ------------------------------------------------------------------------------------------

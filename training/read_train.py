@@ -196,7 +196,9 @@ def found_files(data: list[str], name: str) -> list[str]:
 
 
 def train(options: argparse.Namespace) -> dict[str, float]:
+    """The losses of the first and the last ten steps, and the figures on held-out documents."""
     device = options.device
+    os.makedirs(options.out, exist_ok=True)
     examples = Examples(found_files(options.data, "train"), device)
     valid = Examples(found_files(options.data, "valid"), device)
     size = examples.length.sum() / 1e6
@@ -229,7 +231,7 @@ def train(options: argparse.Namespace) -> dict[str, float]:
         return found
 
     began = kept = time.time()
-    pieces, means = 0, {}
+    pieces, means, every = 0, {}, []
     for step, batch in enumerate(examples.forever(options.tokens, options.seed)):
         now = time.time()
         done = step / options.steps if options.steps else (now - began) / options.seconds
@@ -254,6 +256,7 @@ def train(options: argparse.Namespace) -> dict[str, float]:
         torch.nn.utils.clip_grad_norm_([*body, *heads], 1.0)
         optimiser.step()
         pieces += int(batch["ids"].numel())
+        every.append(value.detach())
         for name, part in parts.items():
             means.setdefault(name, []).append(part.detach())
         if step in (4, 19) or step % 200 == 199:
@@ -263,10 +266,12 @@ def train(options: argparse.Namespace) -> dict[str, float]:
                 f"{seconds:.0f} s, step {step + 1}, rate {rate:.1e}, {pieces / seconds:.0f} pieces/s", said, flush=True
             )
             means = {}
-    return keep(time.time() - began, len(valid))
+    found = keep(time.time() - began, len(valid))
+    first, last = (float(torch.stack(values).mean()) for values in (every[:10], every[-10:]))
+    return found | {"first loss": first, "last loss": last}
 
 
-def main() -> None:
+def parsed(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", required=True, nargs="+")
     for name in ("embedder", "out"):
@@ -285,9 +290,11 @@ def main() -> None:
     parser.add_argument("--resume", default="")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
-    options = parser.parse_args()
-    os.makedirs(options.out, exist_ok=True)
-    train(options)
+    return parser.parse_args(arguments)
+
+
+def main() -> None:
+    train(parsed())
 
 
 if __name__ == "__main__":

@@ -6,7 +6,8 @@ SHARDS is what `prepare.py` wrote. The student starts as the teacher with a larg
 one kind of batch (sentence pairs, passage pairs made of consecutive sentences, English texts), asks the teacher
 for the vector of the English text, and pulls the student's vector of that text and of its German translation
 towards it: cosine, and the KL divergence between the rankings of the batch. The learning rate follows the clock,
-so a run ends when its seconds do. A checkpoint is kept every `--keep` seconds; `--resume` continues from one.
+so a run ends when its seconds do; or the steps, where `--steps` is given. A checkpoint is kept every `--keep` seconds;
+`--resume` continues from one. Without `--eval` nothing is measured on the way.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from weights import load
 
 CLS, SEP = 101, 102
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"  # the CPU only to try the script
-LAYERS, HEADS = 12, 12
+HEADS = 12
 # How often a source is drawn, a pair of it against a pair of msdocs.
 SENTENCES = {
     "msdocs": 1.0,
@@ -63,6 +64,7 @@ class Bert(torch.nn.Module):
     def __init__(self, parameters: dict[str, np.ndarray]) -> None:
         super().__init__()
         self.names = {name: name.replace(".", "_") for name in parameters}
+        self.layers = len({name.split(".")[2] for name in parameters if name.startswith("encoder.layer.")})
         for name, array in parameters.items():
             self.register_parameter(self.names[name], torch.nn.Parameter(torch.tensor(np.array(array, np.float32))))
 
@@ -83,7 +85,7 @@ class Bert(torch.nn.Module):
         x = F.layer_norm(x, (384,), one("embeddings.LayerNorm.weight"), one("embeddings.LayerNorm.bias"), 1e-12)
         x = x.to(torch.get_autocast_dtype(DEVICE)) if torch.is_autocast_enabled(DEVICE) else x
         bias = mask[:, None, None, :]
-        for at in range(LAYERS):
+        for at in range(self.layers):
             p = f"encoder.layer.{at}."
             parts = [p + "attention.self." + part for part in ("query", "key", "value")]
             x = layer(
@@ -180,7 +182,7 @@ def read_pairs(path: str):
 
 
 class Data:
-    def __init__(self, shards: str, teacher_tokenizer: str, student_tokenizer: str) -> None:
+    def __init__(self, shards: str, teacher_tokenizer: str, student_tokenizer: str, seed: int) -> None:
         english, german, page, sentence, passage = [], [], [], [], []
         generator = np.random.default_rng(5)
         for path in sorted(glob.glob(os.path.join(shards, "pairs-*.txt.xz"))):
@@ -194,8 +196,8 @@ class Data:
             english += one
             german += two
             page.append(pages)
-            sentence.append(np.full(len(one), SENTENCES[key]))
-            passage.append(np.full(len(one), PASSAGES[key]))
+            sentence.append(np.full(len(one), SENTENCES.get(key, 1.0)))
+            passage.append(np.full(len(one), PASSAGES.get(key, 1.0)))
             print(source, len(one), "pages", len(np.unique(pages)))
         with lzma.open(os.path.join(shards, "english.txt.xz"), "rt", encoding="utf-8") as file:
             alone = file.read().split("\n")[:-1]
@@ -211,7 +213,7 @@ class Data:
         lengths = np.diff(self.alone_teacher.offsets)
         self.by_length = np.argsort(lengths, kind="stable")
         self.sorted_lengths = lengths[self.by_length]
-        self.random = np.random.default_rng(int(time.time()))
+        self.random = np.random.default_rng(seed)
         print(
             f"{len(english)} pairs, {len(alone)} English texts; pieces",
             [len(one.flat) for one in (self.en, self.de, self.alone)],
@@ -294,13 +296,15 @@ def encoder(model: Bert, tokenizer: str):
     return encode
 
 
-def main() -> None:
-    global layer
+def parsed(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in ("shards", "teacher", "eval", "out"):
+    for name in ("shards", "teacher", "out"):
         parser.add_argument("--" + name, required=True)
+    parser.add_argument("--eval", default="")
     parser.add_argument("--teacher-tokenizer", required=True)
     parser.add_argument("--seconds", type=float, default=1200, help="training time, tokenising not counted")
+    parser.add_argument("--steps", type=int, default=0, help="or: end after so many steps")
+    parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--until", type=float, default=0, help="or: end at this Unix time")
     parser.add_argument("--rate", type=float, default=2e-4)
     parser.add_argument("--warm", type=float, default=0.03)
@@ -310,7 +314,12 @@ def main() -> None:
     parser.add_argument("--resume", default="")
     parser.add_argument("--small", type=int, default=1, help="divide the batches by this (to try the script)")
     parser.add_argument("--no-compile", action="store_true")
-    options = parser.parse_args()
+    return parser.parse_args(arguments)
+
+
+def train(options: argparse.Namespace) -> dict[str, float]:
+    """The figures of the evaluation, and 1 - cosine of German texts over the first and the last ten steps with any."""
+    global layer
     os.makedirs(options.out, exist_ok=True)
     torch.backends.cuda.matmul.allow_tf32 = True
     if not options.no_compile:
@@ -319,18 +328,22 @@ def main() -> None:
     student_tokenizer = os.path.join(options.shards, "tokenizer.json")
 
     began = time.time()
-    data = Data(options.shards, options.teacher_tokenizer, student_tokenizer)
+    data = Data(options.shards, options.teacher_tokenizer, student_tokenizer, options.seed)
     print(f"data {time.time() - began:.0f} s", flush=True)
-    parameters = load(options.teacher)
+    parameters = dict(np.load(options.teacher)) if options.teacher.endswith(".npz") else load(options.teacher)
     teacher = Bert(parameters).to(DEVICE).eval().requires_grad_(False)
+
+    def measure(model: Bert, tokenizer: str) -> dict[str, float]:
+        return evaluate(encoder(model, tokenizer), options.eval) if options.eval else {}
+
     began = time.time()
-    found = evaluate(encoder(teacher, options.teacher_tokenizer), options.eval)
+    found = measure(teacher, options.teacher_tokenizer)
     print("teacher", {k: round(v, 4) for k, v in found.items()}, f"{time.time() - began:.0f} s", flush=True)
 
     start = json.loads(Path(options.shards, "new_pieces.json").read_text(encoding="utf-8"))
     words = parameters["embeddings.word_embeddings.weight"]
     parameters["embeddings.word_embeddings.weight"] = np.concatenate(
-        [words, np.stack([words[ids].mean(0) for ids in start])]
+        [words, *(words[ids].mean(0)[None] for ids in start)]
     )
     if options.resume:
         parameters = {key: value.astype(np.float32) for key, value in np.load(options.resume).items()}
@@ -344,14 +357,14 @@ def main() -> None:
         path = os.path.join(options.out, name + ".npz")
         np.savez(path + ".part.npz", **half)
         os.replace(path + ".part.npz", path)
-        return evaluate(encoder(student, student_tokenizer), options.eval)
+        return measure(student, student_tokenizer)
 
     began = kept = time.time()
     total = options.until - began if options.until else options.seconds
-    steps, means = 0, {}
+    steps, means, every = 0, {}, []
     while True:
         now = time.time()
-        done = (now - began) / total
+        done = steps / options.steps if options.steps else (now - began) / total
         if done >= 1:
             break
         if now - kept > options.keep:
@@ -377,6 +390,7 @@ def main() -> None:
         torch.nn.utils.clip_grad_norm_(student.parameters(), 1.0)
         optimiser.step()
         steps += 1
+        every += losses[1:]
         means.setdefault(kind, []).append(torch.stack([*losses, total_loss.detach()]))
         if steps in (5, 20, 100) or steps % 500 == 0:
             said = {k: [round(x, 4) for x in torch.stack(v[-60:]).mean(0).tolist()] for k, v in means.items()}
@@ -386,6 +400,12 @@ def main() -> None:
     print("student", steps, {k: round(v, 4) for k, v in results.items()}, flush=True)
     with open(os.path.join(options.out, "done.json"), "w") as file:
         json.dump({"steps": steps, "seconds": total, "gpu": results}, file)
+    first, last = (float(torch.stack(values).mean()) for values in (every[:10], every[-10:]))
+    return results | {"first loss": first, "last loss": last}
+
+
+def main() -> None:
+    train(parsed())
 
 
 if __name__ == "__main__":
