@@ -15,6 +15,8 @@ from pincite.text.units import count
 CONFIDENCE_STYLES = {"high": "green", "medium": "yellow", "low": "red"}
 MAX_QUOTE_LINES = 12
 """Maximum lines of a printed quote."""
+MAX_NEAREST_PASSAGES = 3
+"""Passages printed where the question was not answered."""
 MARGIN_COLUMNS = 2
 """Left margin of an answer."""
 
@@ -41,6 +43,8 @@ def print_evidence(screen: Screen, answer: Answer) -> None:
     for source in cited:
         screen.print_line()
         _print_source(screen, source, [c for c in answer.citations if c.source == source.number])
+    if not cited and answer.sources:
+        _print_nearest(screen, answer.sources[:MAX_NEAREST_PASSAGES])
     screen.print_line()
     print_steps(screen, answer.metadata.steps)
     _print_confidence(screen, answer)
@@ -120,6 +124,18 @@ def _print_source(screen: Screen, source: Source, citations: Sequence[Citation])
             screen.print_wrapped(styled(where, "dim"), indent=indent)
         last = where
         _print_quote(screen, citation.quote, indent, source.document_id)
+
+
+def _print_nearest(screen: Screen, sources: Sequence[Source]) -> None:
+    """Print the passages nearest to a question that was not answered, with the beginning of their text."""
+    screen.print_line()
+    screen.print_line(("Nearest passages", "bold"))
+    for source in sources:
+        screen.print_line()
+        _print_source(screen, source, ())
+        screen.print_wrapped(
+            styled(" ".join(source.snippet.split()), "italic"), indent=MARGIN_COLUMNS + len(f"[{source.number}]") + 1
+        )
 
 
 def _print_quote(screen: Screen, quote: str, indent: int, document_id: str) -> None:

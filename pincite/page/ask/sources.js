@@ -1,4 +1,4 @@
-// The sources of an answer, by number; passages that are not cited are collapsed.
+// The sources of an answer, by number; passages that are not cited are collapsed, unless the question was not answered.
 import { Icon } from "../parts/icon.js";
 import { html } from "../common/html.js";
 import { t } from "../common/words.js";
@@ -9,7 +9,7 @@ export function Sources({ sources, open, chosen }) {
   const others = sources.filter((one) => !one.cited);
   return html`<section class="sources" aria-label=${t("ask.sources")}>
     ${cited.length > 0 && html`<h3>${t("ask.sources")}</h3>${list(cited, open, chosen)}`}
-    ${others.length > 0 && html`<details><summary>${t("ask.uncited", { count: others.length })}</summary>${list(others, open, chosen)}</details>`}
+    ${others.length > 0 && html`<details open=${!cited.length}><summary>${cited.length ? t("ask.uncited", { count: others.length }) : t("ask.nearest")}</summary>${list(others, open, chosen)}</details>`}
   </section>`;
 }
 

@@ -80,6 +80,7 @@ export default {
   "ask.conflicts": "Die Quellen widersprechen sich",
   "ask.conflict.about": "Thema: {subject}",
   "ask.sources": "Quellen",
+  "ask.nearest": "Nächstliegende Stellen",
   "ask.uncited.one": "Eine weitere Passage wurde gefunden, aber nicht zitiert",
   "ask.uncited.other": "{count} weitere Passagen wurden gefunden, aber nicht zitiert",
   "ask.phase.searching": "Die Dokumente werden durchsucht …",

@@ -80,6 +80,7 @@ export default {
   "ask.conflicts": "The sources disagree",
   "ask.conflict.about": "Subject: {subject}",
   "ask.sources": "Sources",
+  "ask.nearest": "Nearest passages",
   "ask.uncited.one": "One more passage was found but not cited",
   "ask.uncited.other": "{count} more passages were found but not cited",
   "ask.phase.searching": "Searching the documents …",

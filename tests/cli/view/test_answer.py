@@ -149,3 +149,11 @@ def test_a_place_is_a_page_or_lines(where: tuple[int | None, int | None, int | N
 
 def test_a_place_that_is_known_comes_before_pages_and_lines() -> None:
     assert format_place("prices.xlsx", 2, 4, 6, "sheet Prices, B7") == "prices.xlsx, sheet Prices, B7"
+
+
+def test_a_refusal_shows_the_three_nearest_passages() -> None:
+    sources = tuple(source(n, cited=False, snippet=f"Passage\n{n} says this.") for n in (1, 2, 3, 4))
+    told = seen(lambda screen: print_answer(screen, answer("I don't know.", sources, ())))
+    assert "Nearest passages\n\n  [1] Handbook › Keys\n      file1.md, lines 3–9\n      Passage 1 says this.\n" in told
+    assert "Passage 3" in told
+    assert "Passage 4" not in told
