@@ -8,9 +8,9 @@ from pincite.core.query.hits import Hit
 from pincite.extractive.score import ScoredSentence
 from pincite.extractive.sentences import Sentence
 
-ENOUGH_PROBABILITY = 0.85
+ENOUGH_PROBABILITY = 0.95
 """Sentences are added until one of them answers with this probability; docs/evaluation.md compares other values."""
-MIN_PROBABILITY = 0.05
+MIN_PROBABILITY = 0.03
 """Probability below which a sentence is not added."""
 MAX_SENTENCES = 3
 MIN_RELEVANCE_SHARE = 0.5
