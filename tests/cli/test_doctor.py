@@ -47,9 +47,10 @@ def test_the_model_in_use_is_verified_and_named_with_its_licence(
     library: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     used = ("doctor", "--json", "--set", "embedding.provider=pincite_embed")
-    [model] = [check for check in library(*used).json["checks"] if check["name"] == "model"]
-    assert "pincite-embed 1" in model["found"]
-    assert "licence CC BY-SA 4.0" in model["found"]
+    models = [check["found"] for check in library(*used).json["checks"] if check["name"] == "model"]
+    for name, found in zip(("pincite-embed 1", "pincite-read 1"), models, strict=True):
+        assert name in found
+        assert "licence CC BY-SA 4.0" in found
     monkeypatch.setattr(shipped, "FOLDER", tmp_path)
     said = library(*used)
     assert said.code == 1

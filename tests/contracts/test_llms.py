@@ -30,7 +30,9 @@ def llm(request: pytest.FixtureRequest, server: ModelServer) -> LLM:
     settings: dict[str, Any] = {"base_url": f"{server.url}/v1", "model": "m"}
     if request.param == "llama":
         settings = small_model() | {"temperature": 0.0, "max_tokens": 12}
-    return plugins.load(LLM, "pincite.providers", request.param, settings, embedder=make_embedder(Options()))
+    return plugins.load(
+        LLM, "pincite.providers", request.param, settings, embedder=make_embedder(Options()), reader=None
+    )
 
 
 def write(llm: LLM) -> list[StreamPart]:

@@ -174,7 +174,7 @@ def test_an_injected_instruction_has_no_effect(bench: Bench, tmp_path: Path) -> 
     )
     document = bench.run(bench.pincite.add(page))
     try:
-        bench.play()
+        bench.play(grounding__replace_unsupported=False)  # what obeys is shown, to see what it could do
         bench.stub.play(behaviour="obey")
         asked = bench.ask(Question("Where is parking?", session_id=bench.session()))
     finally:

@@ -70,10 +70,12 @@ def test_an_unreachable_server_is_reported_and_skipped(ask: Callable[..., Answer
 
 def test_a_server_that_hangs_is_abandoned_after_the_timeout(ask: Callable[..., Answer], server: ModelServer) -> None:
     server.replies["/v1/chat/completions"] = Reply((), hangs=True)
-    answer = ask(llm__base_url=f"{server.url}/v1", llm__model="m", llm__first_token_timeout_s=0.2)
+    answer = ask(
+        llm__base_url=f"{server.url}/v1", llm__model="m", llm__first_token_timeout_s=0.2, resilience__retries=1
+    )
     assert "sent nothing within 0.2 s" in reasons(answer)
     assert server.left_early.wait(3)
-    assert server.calls("/v1/chat/completions") == 1
+    assert server.calls("/v1/chat/completions") == 2
 
 
 def test_the_fallback_model_answers_and_is_named_with_the_reason(

@@ -81,12 +81,13 @@ def print_end(screen: Screen, result: SearchResult) -> None:
 def make_snippet(text: str, path: Sequence[str], query: str = "") -> str:
     """A snippet of a passage in one line: the part with most query words, else the beginning.
 
-    A heading at the beginning is left out, since it is printed above.
+    Headings at the beginning are left out, since they are printed above.
     """
-    first, _, rest = text.partition("\n")
-    if path and first.lstrip("# ").strip() == path[-1].strip():
-        text = rest
-    line = one_line(text)
+    above = {part.strip() for part in path}
+    lines = text.split("\n")
+    while len(lines) > 1 and (not lines[0].strip() or lines[0].lstrip("# ").strip() in above):
+        del lines[0]
+    line = one_line("\n".join(lines))
     if len(line) <= MAX_SNIPPET_CHARS:
         return line
     room = MAX_SNIPPET_CHARS - 2

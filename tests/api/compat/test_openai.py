@@ -68,7 +68,7 @@ def test_sources_are_footnotes_and_a_field_of_their_own(client: httpx2.Client, l
     content = told["choices"][0]["message"]["content"]
     answer, _, notes = content.partition("\n\nSources:\n")
     assert "Up to five vacation days carry over into the next year. [Source 1]" in answer
-    assert notes == "- [Source 1] Leave > Carrying over (leave.md, lines 3–5)"
+    assert notes == "- [Source 1] Leave > Carrying over (leave.md, lines 1–5)"
     [cited] = [source for source in told["sources"] if source["cited"]]
     assert cited["document_name"] == "leave.md"
     [citation] = told["citations"]
