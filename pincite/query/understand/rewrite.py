@@ -10,7 +10,7 @@ from pincite.core.run import Run
 from pincite.models.facts import facts_of
 from pincite.query.prompt.helper_call import Bounds, complete, render_prompt
 from pincite.query.prompt.structured import REWRITTEN_SCHEMA, parse_object
-from pincite.query.understand.followup import is_bare, is_follow_up
+from pincite.query.understand.followup import is_bare, is_follow_up, is_sentence
 from pincite.query.understand.standalone.coreference import make_standalone, place_beside
 from pincite.text import lang
 from pincite.text.terms import question_language, terms, words
@@ -66,6 +66,8 @@ def _with_standalone(
     same = text.strip() == asked.strip()
     language = question_language(asked)
     searchable = bool(terms(asked, language)) and not is_bare(asked, language)  # `Why?` finds nothing
+    if text.endswith(f" {asked}") and not is_sentence(asked, language):
+        searchable = False  # `And Kassel?` alone would find anything about Kassel
     return replace(
         question,
         conversation=conversation,

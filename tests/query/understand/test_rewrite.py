@@ -97,6 +97,8 @@ def test_what_is_not_clear_is_searched_as_asked_beside_the_last_question(make_ru
     assert plan.text == "Does that hold for guests?"  # this is to be answered, not the last question once more
     assert plan.searched == ("Does that hold for guests?", both)
     assert {(search.text, search.weight) for search in plan.searches} == {(plan.text, 1.0), (both, 0.3)}
+    part = rewritten(run, "and kassel, sunday?")  # a fragment alone would find anything about Kassel
+    assert (part.guessed, part.search_text) == (False, "When does the cable car run in winter? and kassel, sunday?")
     more = rewritten(run, "More details please")
     assert (more.guessed, more.search_text) == (False, "When does the cable car run in winter? More details please")
 

@@ -115,6 +115,9 @@ def _replace_phrase(part: str, before: str, language: str) -> str | None:
     named = any(word[0].isupper() or word[0].isdigit() for word in body.split())
     new = Phrase(body, determiner, 0, 0, named and language not in lang.flagged("nouns_capitalised"))
     slots = [phrase for phrase in simple_phrases(before, language) if _is_slot(phrase, language)]
+    bare = [slot for slot in slots if not slot.determiner]
+    if not determiner and not named and len(bare) > 1 and before[1:] == before[1:].lower():
+        return None  # without capitals a name, a verb and a noun look alike
     if (inner := _genitive_slot(new, slots, before, language)) is not None:
         return inner or None
     scored = sorted(((_fit(new, slot, language), number) for number, slot in enumerate(slots)), reverse=True)
