@@ -19,6 +19,9 @@ SWAPPED, LEFT_OUT, FIRST = 3.0, 2.0, -2.0
 """Against a letter that is wrong or too much: how much likelier (ln) two are swapped or one is missing, and how much
 less likely it is the first one. Chosen on every other misspelling of docs/evaluation.md; those around do as well."""
 MIN_NAME_CHARS = 5
+MIN_SLIP_CHARS = {1: 5, 0: 6, -1: 7}
+"""Letters of a word from which on one may be missing, wrong or too much, where no document has the right word: a shorter
+one is rather a word of its own. `json` is not `jason`, `wifi` not `wife`, `gmail` not `mail`."""
 ENDING_CHARS = 2
 """Letters in which words of their own differ: tocopheryl, tocopherol."""
 MIN_UNCHANGED_SHARE = 0.5
@@ -103,7 +106,8 @@ def best_correction(
 ) -> str | None:
     """The word that was most likely meant, of those near that documents hold or are in common use; None on any doubt."""
     there = {word for word in near if word in held}
-    likely = there if suspect.name else there.union(word for word in near if word in common)
+    usual = (word for word in near if word in common and _is_usual_slip(suspect.word, word, near[word]))
+    likely = there if suspect.name else there.union(usual)
     if not likely or (suspect.name and len(suspect.word) < MIN_NAME_CHARS):
         return None
 
@@ -113,6 +117,11 @@ def best_correction(
     best = max(likely, key=score)
     rare = suspect.name or best not in common  # what was written may then be as good a word: a form of it, or another
     return None if rare and (len(likely) > 1 or _differs_at_word_edge(suspect.word, best, near[best])) else best
+
+
+def _is_usual_slip(written: str, meant: str, weight: float) -> bool:
+    """Whether letters are swapped, or the word is long enough for another slip."""
+    return weight >= SWAPPED or len(written) >= MIN_SLIP_CHARS[len(meant) - len(written)]
 
 
 def _differs_at_word_edge(written: str, best: str, weight: float) -> bool:

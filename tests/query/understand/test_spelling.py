@@ -188,6 +188,11 @@ def test_searches_and_answers_stand_on_the_corrected_question(open_pincite: Call
     asyncio.run(main())
 
 
+@pytest.mark.parametrize("word", ["wifi", "json", "macos", "uber", "repo", "gmail", "async", "ebike", "matcha"])
+def test_a_short_word_that_no_list_has_is_a_word_of_its_own(corrected: Callable[[str], str | None], word: str) -> None:
+    assert corrected(f"Who pays for {word} here?") is None
+
+
 def test_no_word_of_somebody_elses_document_is_ever_suggested(
     open_pincite: Callable[..., Any], database_url: str, tmp_path: Path
 ) -> None:
