@@ -207,8 +207,8 @@ class Answers(Branch):
     reader: Literal["none", "reader"] = Field(
         default="reader",
         description="Model that reads the question with each passage to choose the sentences of an extractive answer, "
-        "to refuse, and to check claims: the built-in pincite-read (`reader`), or none. Without it, words and the "
-        "embedder decide.",
+        "and claims with their passage to deny unsupported ones: the built-in pincite-read (`reader`), or none. "
+        "Without it, words and the embedder decide.",
     )
     suggestions: Literal["off", "model", "checked"] = Field(
         default="checked",

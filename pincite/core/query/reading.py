@@ -1,7 +1,6 @@
 """What a reader finds in a passage for a question or a claim."""
 
 from bisect import bisect_left
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -67,18 +66,3 @@ class Reading:
     def contradicted(self) -> float:
         """The probability that the passage contradicts the claim and does not support it."""
         return max(window.contradicted for window in self.windows)
-
-
-def best_span(window: Window, start: int, end: int, max_pieces: int = 30) -> tuple[int, int, float] | None:
-    """The most probable answer between two offsets: its own offsets and its probability, if there is an answer."""
-    first, last = bisect_left(window.starts, start), bisect_left(window.starts, end)
-    best: tuple[int, int, float] | None = None
-    for begin in range(first, last):
-        ends: Sequence[float] = window.finishes[begin : min(last, begin + max_pieces)]
-        if not ends:
-            continue
-        most = max(ends)
-        probability = window.begins[begin] * most
-        if best is None or probability > best[2]:
-            best = window.starts[begin], window.ends[begin + ends.index(most)], probability
-    return best

@@ -1,8 +1,8 @@
-"""What a reader found: shares of sentences, the best window and the best span, worked out by hand."""
+"""What a reader found: shares of sentences and the best window, worked out by hand."""
 
 import pytest
 
-from pincite.core.query.reading import Reading, Window, best_span
+from pincite.core.query.reading import Reading, Window
 
 
 def window(answerable: float, begins: tuple[float, ...], finishes: tuple[float, ...], at: int = 0) -> Window:
@@ -25,10 +25,3 @@ def test_a_passage_answers_as_its_best_window() -> None:
     assert reading.probability(0, 5) == pytest.approx(0.2)
     assert reading.probability(100, 105) == pytest.approx(0.45)
     assert (reading.supported, reading.contradicted) == (0.3, 0.4)
-
-
-def test_the_best_span_ends_where_it_begins_or_later() -> None:
-    found = window(1.0, (0.1, 0.6, 0.3), (0.9, 0.04, 0.06))
-    assert best_span(found, 0, 15) == (0, 4, pytest.approx(0.09))
-    assert best_span(found, 5, 15) == (5, 14, pytest.approx(0.6 * 0.06))
-    assert best_span(found, 50, 60) is None
