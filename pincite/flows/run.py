@@ -21,7 +21,7 @@ from pincite.query import pipeline
 from pincite.query.agent.loop import agent
 from pincite.query.agent.rule_based import run_preset_calls
 from pincite.query.agent.scratchpad import Scratchpad
-from pincite.query.agent.tools import PresetCall, ToolBackend
+from pincite.query.agent.tools import MAX_QUERIES, PresetCall, ToolBackend
 from pincite.query.history import history_saving
 from pincite.query.understand.analysis import query_analysis
 from pincite.query.understand.guard import guardrails, model_lookup
@@ -105,7 +105,7 @@ async def rag_node(run: Run, plan: Plan, node: RagNode) -> NodeInput:
             raise Invalid(f"at most {node.max_queries} queries at once")
         return await own.search(queries)
 
-    backend = ToolBackend(search, own.read, own.find, ("rag_search",))
+    backend = ToolBackend(search, own.read, own.find, ("rag_search",), node.max_queries)
     preset_calls = (_preset(node.id, "rag_search", backend, queries=node.queries),) if node.queries else ()
     return NodeInput(backend, preset_calls, (node.priority, node.message()))
 
@@ -179,6 +179,7 @@ def combine_backends(several: Sequence[ToolBackend]) -> ToolBackend:
         lambda reading: first_found(lambda backend: backend.read(reading)),
         lambda reading, text: first_found(lambda backend: backend.find(reading, text)),
         tools,
+        min((backend.max_queries for backend in searching), default=MAX_QUERIES),
     )
 
 

@@ -60,7 +60,7 @@ class LibraryScope(Body):
 class RagSearch(LibraryScope, SearchArguments):
     """Find passages of the documents for one to five queries at once, best first."""
 
-    top_k: int | None = Field(default=None, ge=1, le=50, description="Maximum number of passages.")
+    top_k: int | None = Field(default=None, ge=1, le=50, description="Maximum number of passages for each query.")
     min_score: Share | None = Field(default=None, description="Leave out passages with a lower similarity.")
 
     async def use(self, backend: ToolBackend) -> ToolResult:

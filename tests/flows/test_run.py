@@ -222,7 +222,8 @@ def test_results_of_several_search_nodes_are_interleaved_without_duplicates() ->
 
         return ToolBackend(search, nothing, nothing, ("rag_search", "read_document"))
 
-    backend = combine_backends([node(a, b), node(c, a)])
+    backend = combine_backends([node(a, b), replace(node(c, a), max_queries=3)])
+    assert backend.max_queries == 3
     assert [one.chunk.key for one in asyncio.run(backend.search(["x"]))] == [1, 3, 2]  # type: ignore[arg-type]
     assert backend.tools == ("rag_search", "read_document")
     with pytest.raises(NotFound, match="not mine"):

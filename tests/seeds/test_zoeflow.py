@@ -117,13 +117,35 @@ def test_each_query_brings_five_and_ranks_are_added_with_sixty(walk: Walk) -> No
     assert [(one["metadata"]["title"], one["score"]) for one in told[:1]] == [("Mix 4", pytest.approx(1 / 65 + 1 / 65))]
     assert {one["metadata"]["title"]: one["score"] for one in told[1:]} == pytest.approx(
         {"Mix 8": 1 / 61, "Mix 0": 1 / 61, "Mix 7": 1 / 62, "Mix 1": 1 / 62}
+        | {"Mix 6": 1 / 63, "Mix 2": 1 / 63, "Mix 5": 1 / 64, "Mix 3": 1 / 64}
     )
     assert [one["score"] for one in told] == sorted((one["score"] for one in told), reverse=True)
     ranks = {
         one["metadata"]["title"]: [place["rank"] for place in one["explain"]["placings"] if place["engine"] == "query"]
         for one in told
     }
-    assert ranks == {"Mix 4": [5, 5], "Mix 8": [1], "Mix 0": [1], "Mix 7": [2], "Mix 1": [2]}
+    assert ranks == {"Mix 4": [5, 5]} | {
+        f"Mix {ships}": [rank] for rank, both in enumerate([(8, 0), (7, 1), (6, 2), (5, 3)], start=1) for ships in both
+    }
+
+
+@pytest.mark.parametrize("more", [{}, {"minScore": 0.0}])
+def test_each_query_brings_as_many_as_the_request_says(walk: Walk, more: dict[str, Any]) -> None:
+    ships, birds = [" ".join(words) for words in (SHIPS, BIRDS)]
+    told = walk.ask(f"{STORE}/query-many", queries=[ships, birds], topK=3, folder="mixed", **more)["results"]
+    assert {one["metadata"]["title"] for one in told} == {f"Mix {ships}" for ships in (8, 7, 6, 0, 1, 2)}
+    assert len(told) == 6
+
+
+def test_the_model_is_told_how_many_queries_it_may_write(walk: Walk) -> None:
+    walk.says({"tools": [{"name": "rag_search", "arguments": {"queries": ["ships"]}}]}, "Harbour ships sail. [Source 1]")
+    nodes = [{"id": "docs", "type": "RAG", "max_queries": 2}, {"id": "answer", "type": "Completion"}]
+    edges = [{"from": "docs", "to": "answer"}]
+    walk.ask("/api/v1/flows/run", input="What do harbour ships do?", nodes=nodes, edges=edges)
+    [tool] = walk.prompts()[0]["tools"]
+    queries = tool["function"]["parameters"]["properties"]["queries"]
+    assert (tool["function"]["name"], queries["minItems"], queries["maxItems"]) == ("rag_search", 1, 2)
+    assert queries["description"].endswith("at most 2.")
 
 
 def test_the_queries_of_a_request_are_one_batch_and_embedded_once(database_url: str, tmp_path: Path) -> None:

@@ -110,6 +110,11 @@ class Plan:
         return (*self.queries, *((other,) if other else ()), *self.extra)
 
     @property
+    def max_results(self) -> int:
+        """The number of results: `top_k`, for each of several queries that the caller wrote."""
+        return self.top_k * (len(self.queries) if self.question.many else 1)
+
+    @property
     def many(self) -> bool:
         """Whether the rankings of several queries are fused by rank."""
         return self.question.many or bool(self.question.also or self.extra)

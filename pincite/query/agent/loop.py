@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from pincite.core.query.plan import Plan
 from pincite.core.query.prompt import Draft, Prompt, StreamPart, Usage
-from pincite.core.query.tools import Step, ToolCall
+from pincite.core.query.tools import Step, Tool, ToolCall
 from pincite.core.run import Run, SourcesFound, Stepped
 from pincite.core.traces import llm_request_attributes, llm_response_attributes
 from pincite.errors import ProviderError, ProviderRefused, Unavailable
@@ -52,7 +52,7 @@ class AgentState:
     scratchpad: Scratchpad
     transcript: Transcript
     native: bool
-    tools: tuple[str, ...]
+    tools: tuple[Tool, ...]
     results_by_call: dict[str, tuple[int, ...]] = field(default_factory=dict)
     repeats: int = 0
     searched: bool = False
@@ -78,7 +78,7 @@ async def agent(
     Without tools, the model writes at once, from the passages that are on the scratchpad.
     """
     transcript = Transcript.of(run, plan, scratchpad, tools=bool(backend.tools))
-    state = AgentState(scratchpad, transcript, _supports_tools(run, plan), backend.tools)
+    state = AgentState(scratchpad, transcript, _supports_tools(run, plan), tool_definitions(backend.tools, backend.max_queries))
     state.searched = "rag_search" not in backend.tools
     for preset in preset_calls:
         await run.step(tool_call, state, preset.call, preset.backend, "")
@@ -170,7 +170,7 @@ async def agent_turn(run: Run, state: AgentState, *, final: bool) -> ModelTurn:
     llm, transcript = run.kit.llm, state.transcript
     final = final or not state.tools
     prompt = transcript.prompt(tools=not final, native=state.native)
-    tools = tool_definitions(state.tools) if not final else ()
+    tools = state.tools if not final else ()
     schema = turn_schema(tools) if tools and not state.native else None
     prompt = replace(prompt, tools=tools if state.native else (), schema=schema)
     run.observe(**llm_request_attributes(run.provider_of(llm), prompt, llm.name), turn=state.turns + 1)

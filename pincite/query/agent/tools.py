@@ -36,6 +36,7 @@ class ToolBackend:
     read: Callable[[ReadRequest], Awaitable[tuple[DocumentExtract, Sequence[Hit]]]]
     find: Callable[[ReadRequest, str], Awaitable[tuple[DocumentExtract, Sequence[Hit]]]]
     tools: tuple[str, ...] = ("rag_search", "read_document", "find_in_document")
+    max_queries: int = MAX_QUERIES
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,11 @@ def _as_list(value: Any) -> Any:
 Query = Annotated[str, Field(min_length=1, max_length=4000)]
 
 
+def describe_queries(maximum: int) -> str:
+    """The description of a search's queries."""
+    return f"Self-contained questions or phrases, each about one thing; at most {maximum}."
+
+
 class SearchArguments(ToolArguments):
     """Arguments of a search: one or several queries."""
 
@@ -83,7 +89,7 @@ class SearchArguments(ToolArguments):
         validation_alias=AliasChoices("queries", "query"),
         min_length=1,
         max_length=MAX_QUERIES,
-        description="One to five self-contained questions or phrases, each about one thing.",
+        description=describe_queries(MAX_QUERIES),
     )
 
     def cleaned_queries(self) -> list[str]:
@@ -148,7 +154,7 @@ class AgentTool(ToolArguments):
 
 
 class RagSearch(SearchArguments, AgentTool):
-    """Search the documents by meaning and by words, for one to five questions or phrases at once."""
+    """Search the documents by meaning and by words, for one or several questions or phrases at once."""
 
     async def use(self, backend: ToolBackend) -> ToolResult:
         """The best passages, fused by rank."""
@@ -200,9 +206,14 @@ TOOLS: Mapping[str, type[AgentTool]] = {
 }
 
 
-def tool_definitions(names: Sequence[str] = tuple(TOOLS)) -> tuple[Tool, ...]:
-    """The definitions of the tools for the model."""
-    return tuple(Tool(name, kind.__doc__ or "", _schema(kind)) for name, kind in TOOLS.items() if name in names)
+def tool_definitions(names: Sequence[str] = tuple(TOOLS), max_queries: int = MAX_QUERIES) -> tuple[Tool, ...]:
+    """The definitions of the tools for the model; a search takes at most `max_queries` queries."""
+    schemas = {name: _schema(kind) for name, kind in TOOLS.items()}
+    schemas["rag_search"]["properties"]["queries"] |= {
+        "maxItems": max_queries,
+        "description": describe_queries(max_queries),
+    }
+    return tuple(Tool(name, kind.__doc__ or "", schemas[name]) for name, kind in TOOLS.items() if name in names)
 
 
 def _schema(kind: type[AgentTool]) -> dict[str, Any]:

@@ -66,7 +66,7 @@ async def level_promotion(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit
         scores, best = _parent_scores(hits, level), dict[Hashable, Hit]()
         for hit in sorted(hits, key=lambda hit: -hit.score):
             best.setdefault(_PARENT_KEY[level](hit.chunk), hit)
-        keys = sorted(best, key=lambda key: (-scores[key], best[key].chunk.key))[: 2 * plan.top_k]
+        keys = sorted(best, key=lambda key: (-scores[key], best[key].chunk.key))[: 2 * plan.max_results]
         parents = await run.kit.index.parents([best[key].chunk.key for key in keys], level, scope=run.scope)
         for key in keys:
             if parent := parents.get(best[key].chunk.key):

@@ -25,7 +25,7 @@ MAX_INLINE_HITS = 30
 
 
 async def ranking(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
-    """Put the hits into their final order: penalties, deduplication, MMR, and the cut to `top_k`."""
+    """Put the hits into their final order: penalties, deduplication, MMR, and the cut to `max_results`."""
     ordered = apply_penalties(list(hits), run.settings.rag.penalties)
     embedded = has_cosines(run)
     if plan.question.min_score is not None and embedded:
@@ -47,12 +47,12 @@ async def ranking(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
 
 def _select(plan: Plan, hits: Sequence[Hit], rag: Rag, calibration: Calibration) -> list[Hit]:
     spread = diversifies(plan, rag)
-    kept = dedupe(hits, None if spread else plan.top_k) if rag.drop_duplicates else list(hits)
+    kept = dedupe(hits, None if spread else plan.max_results) if rag.drop_duplicates else list(hits)
     if spread:
-        kept = mmr(kept, rag.mmr_lambda, plan.top_k)
+        kept = mmr(kept, rag.mmr_lambda, plan.max_results)
     return [
         replace(hit, relevance=relevance(plan.queries, hit.chunk, hit.similarity, calibration))
-        for hit in kept[: plan.top_k]
+        for hit in kept[: plan.max_results]
     ]
 
 

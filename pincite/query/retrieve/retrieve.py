@@ -89,9 +89,9 @@ def _scoring_vectors(plan: Plan, vectors: Mapping[int, Vector]) -> list[Vector]:
 def _fetch_limit(run: Run, plan: Plan) -> int:
     """The number of chunks to fetch: enough for those that later stages drop or move up."""
     if plan.question.min_score is not None:
-        return plan.candidates
+        return max(plan.candidates, plan.max_results)
     rerank_top = run.settings.rag.rerank_top if plan.rerank_top is None else plan.rerank_top
-    return max(2 * plan.top_k, plan.reads, rerank_top if run.kit.reranker else 0)
+    return max(2 * plan.max_results, plan.reads, rerank_top if run.kit.reranker else 0)
 
 
 async def _search(run: Run, plan: Plan, vectors: Mapping[int, Vector]) -> tuple[Mapping[int, Vector], list[Ranking]]:

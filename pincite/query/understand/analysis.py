@@ -113,5 +113,7 @@ def _reasons(plan: Plan, rag: Rag, reason: str) -> tuple[str, ...]:
         f"intent {analysis.intent} ({analysis.intent_confidence:.2f})",
         f"type {analysis.type} ({analysis.type_confidence:.2f})" + (", several steps" if analysis.is_multi_hop else ""),
         f"strategy {plan.strategy}: {reason}",
-        f"{plan.top_k} passages" + (", spread over documents" if diversifies(plan, rag) else ""),
+        f"{plan.top_k} passages"
+        + (" for each query" if plan.max_results > plan.top_k else "")
+        + (", spread over documents" if diversifies(plan, rag) else ""),
     )
