@@ -155,7 +155,8 @@ class Context(Branch):
         ge=0,
         le=1_000_000,
         description="Token budget for the passages in a prompt, never more than 56 % of the model's context window; 0 "
-        "uses these 56 %. With the template `five-stage` a token counts as four characters.",
+        "uses these 56 %. With the template `five-stage` it is a budget of four characters for each "
+        "token.",
     )
     template: Literal["default", "five-stage", "local"] = Field(
         default="default", description="Prompt template for passages and question; see docs/prompts.md."

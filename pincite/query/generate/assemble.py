@@ -1,11 +1,13 @@
 """Assemble the prompt from instructions, history, passages and question, within the token budget."""
 
+import math
 import re
 import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from pincite.config.branches.generation import Context
 from pincite.core.query.hits import Evidence, Hit
 from pincite.core.query.plan import Plan
 from pincite.core.query.prompt import Message, Prompt
@@ -48,12 +50,14 @@ async def prompt_assembly(run: Run, plan: Plan, evidence: Evidence) -> Prompt:
     llm, settings = run.kit.llm, run.settings
     facts = facts_of(run.model_of(plan.question))
     thinking, window = thinking_for(run, plan, facts), window_of(run, plan.question)
-    budget = Budget.of(window, facts.tier, settings.context.max_tokens, thinking.tokens)
+    max_tokens, max_chars = _source_limits(settings.context)
+    budget = Budget.of(window, facts.tier, max_tokens, thinking.tokens)
     builder = _PromptBuilder.of(run, plan, _advice_prompts(facts, thinking))
     fixed = builder.cost(builder.messages([], []))
     turns = () if llm is run.kit.extractive else plan.question.conversation
     history, history_tokens = history_messages(turns, budget.history, builder.tokenizer.name)
-    chosen, blocks, passage_tokens = builder.fit_passages(evidence.hits, _passage_tokens(builder, fixed, budget))
+    room = _passage_tokens(builder, fixed, budget)
+    chosen, blocks, passage_tokens = builder.fit_passages(evidence.hits, room, max_chars)
     if settings.context.order == "sandwich" and llm is not run.kit.extractive:
         chosen, blocks = builder.in_sandwich_order(chosen)
     if settings.guard.injection != "off" and llm is not run.kit.extractive:
@@ -78,6 +82,13 @@ async def prompt_assembly(run: Run, plan: Plan, evidence: Evidence) -> Prompt:
     if settings.answers.ensemble_voting and llm is not run.kit.extractive:
         return replace(prompt, reordered=tuple(builder.reordered(blocks, history, settings.answers.drafts - 1)))
     return prompt
+
+
+def _source_limits(context: Context) -> tuple[int, float]:
+    """The maximum of tokens (0: none) and of characters for passages; the template `five-stage` counts characters."""
+    if context.template == "five-stage" and context.max_tokens:
+        return 0, CHARS_PER_TOKEN * context.max_tokens
+    return context.max_tokens, math.inf
 
 
 def _advice_prompts(facts: ModelFacts, thinking: Thinking) -> tuple[str, ...]:
@@ -159,29 +170,27 @@ class _PromptBuilder:
     def cost(self, messages: Sequence[Message]) -> int:
         return sum(self.count(message.content) + TOKENS_PER_MESSAGE for message in messages)
 
-    def fit_passages(self, hits: Sequence[Hit], room: int) -> tuple[list[Hit], list[str], int]:
+    def fit_passages(self, hits: Sequence[Hit], room: int, max_chars: float) -> tuple[list[Hit], list[str], int]:
         """The best hits that fit, with their blocks and tokens; hits that would not even fit alone are skipped."""
-        chosen, blocks, passage_tokens = list[Hit](), list[str](), 0
+        chosen, blocks, passage_tokens, chars = list[Hit](), list[str](), 0, 0
         template = self.prompts.get(f"{self.name}/source")
         for hit in hits:
             block = self.block(template, len(chosen) + 1, hit)
-            cost = self._size(f"{block}\n\n")
-            if cost > room:
+            cost, size = self.count(f"{block}\n\n"), len(block) + 2
+            if cost > room or size > max_chars:
                 continue
-            if passage_tokens + cost > room:
+            if passage_tokens + cost > room or chars + size > max_chars:
                 break
             chosen.append(hit)
             blocks.append(block)
             passage_tokens += cost
+            chars += size
         return chosen, blocks, passage_tokens
 
     def in_sandwich_order(self, chosen: Sequence[Hit]) -> tuple[list[Hit], list[str]]:
         """The passages and their blocks in sandwich order; numbered by position, which some templates cite by."""
         template, ordered = self.prompts.get(f"{self.name}/source"), sandwich(chosen)
         return ordered, [self.block(template, number, hit) for number, hit in enumerate(ordered, start=1)]
-
-    def _size(self, block: str) -> int:
-        return max(-(-len(block) // CHARS_PER_TOKEN) if self.name == "five-stage" else 0, self.count(block))
 
     def block(self, template: Template, number: int, hit: Hit) -> str:
         """The block of one passage in the prompt."""

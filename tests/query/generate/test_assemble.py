@@ -81,12 +81,13 @@ def test_a_passage_too_large_for_the_room_does_not_take_the_others_with_it(make_
 
 
 def test_five_stage_counts_four_characters_a_token(make_run: Callable[..., Run]) -> None:
-    text = "extraordinarily " * 60  # 960 characters, far fewer tokens
-    hits = tuple(hit(text, key=n) for n in range(1, 20))
-    prompt = assembled(make_run(context__template="five-stage", context__max_tokens=2000), plan("q"), *hits)
-    shown = prompt.messages[0].content
-    assert len(prompt.sources) == 8
-    assert len(shown[shown.index("[Handbook]") : shown.rindex("===")]) <= 8000
+    run = make_run(llm=Named(window=32_000), context__template="five-stage", context__max_tokens=2000)
+    for text in ("extraordinarily " * 62, "x1!x1!x1!x1! ya " * 62):  # far fewer tokens than 250, and far more
+        hits = tuple(hit(text[:987], key=n) for n in range(1, 20))  # with "[Handbook]" and line ends 1,000 characters
+        prompt = assembled(run, plan("q"), *hits)
+        shown = prompt.messages[0].content
+        assert len(prompt.sources) == 8
+        assert len(shown[shown.index("[Handbook]") : shown.rindex("\n===")] + "\n\n") == 8000
 
 
 @pytest.mark.slow
