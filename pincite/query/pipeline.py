@@ -22,6 +22,7 @@ from pincite.query.agent.rule_based import agent_by_rules
 from pincite.query.agent.scratchpad import Scratchpad
 from pincite.query.agent.tools import MAX_QUERIES, ToolBackend
 from pincite.query.cache.semantic_cache import NO_LOOKUP, cache_lookup, cache_saving, may_use_cache
+from pincite.query.citations.marks import cited_beyond
 from pincite.query.citations.positions import citation_positions
 from pincite.query.ensemble.drafts import gather_drafts, variations, voting
 from pincite.query.evidence.coverage import evidence_selection
@@ -232,6 +233,8 @@ async def check(run: Run, plan: Plan, evidence: Evidence, prompt: Prompt | None,
     """The draft as an answer: every claim compared with its sources, every citation resolved."""
     if prompt is None or draft is None:
         return await run.step(no_answer, plan, evidence)
+    if run.settings.citations.form == "title" and not draft.quotes:  # titles are matched with all passages found
+        prompt = replace(prompt, sources=(*prompt.sources, *cited_beyond(draft.text, prompt.sources, evidence.hits)))
     claims = await run.step(claim_check, prompt.sources, draft, prompt.question)
     if run.settings.grounding.judge == "model" and claims.verdicts and not claims.copied:
         claims = await run.attempt(claims, claim_verification, prompt.sources, claims)

@@ -219,3 +219,20 @@ def test_passages_over_the_threshold_count_whether_or_not_they_fit_the_context(w
     assert told["metadata"]["chunks_retrieved"] == 6
     assert told["confidence"]["reason"] == "6 relevant sources with 1 citation"
     assert told["confidence"]["level"] == "high"
+
+
+def test_a_title_is_matched_with_all_passages_found_whether_or_not_they_fit_the_context(walk: Walk) -> None:
+    rowing = "Every rowing boat is varnished in spring."
+    names = [f"Boat {name}" for name in ("Alder", "Birch", "Cedar", "Daisy", "Elder", "Fern")]
+    walk.door.add("boats", **{name: f"# {name}\n\n{f'{rowing} ' * 45}\n\n{name} is blue.\n" for name in names})
+    walk.says(f"{rowing} [Boat Alder]")
+    told = walk.ask("/api/v1/query", query=rowing, folder="boats")
+    [left_out, *_] = set(names) - {source["title"] for source in told["sources"]}  # of 1,900 characters, four fit
+    walk.says(f"{rowing} [{left_out}] It is dark [Moon].")
+    told = walk.ask("/api/query", query=rowing, folder="boats")
+    assert left_out not in walk.prompts()[-1]["messages"][0]["content"]
+    [cited, unknown] = told["citations"]
+    found = next(one for one in told["relatedDocs"] if one["title"] == left_out)
+    assert (cited["matched"], cited["docId"], cited["matchedBy"]) == (True, found["docId"], "title")
+    assert cited["score"] > 0.15
+    assert (unknown["matched"], unknown["docId"]) == (False, None)

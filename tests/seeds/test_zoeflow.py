@@ -138,7 +138,9 @@ def test_each_query_brings_as_many_as_the_request_says(walk: Walk, more: dict[st
 
 
 def test_the_model_is_told_how_many_queries_it_may_write(walk: Walk) -> None:
-    walk.says({"tools": [{"name": "rag_search", "arguments": {"queries": ["ships"]}}]}, "Harbour ships sail. [Source 1]")
+    walk.says(
+        {"tools": [{"name": "rag_search", "arguments": {"queries": ["ships"]}}]}, "Harbour ships sail. [Source 1]"
+    )
     nodes = [{"id": "docs", "type": "RAG", "max_queries": 2}, {"id": "answer", "type": "Completion"}]
     edges = [{"from": "docs", "to": "answer"}]
     walk.ask("/api/v1/flows/run", input="What do harbour ships do?", nodes=nodes, edges=edges)

@@ -78,7 +78,9 @@ async def agent(
     Without tools, the model writes at once, from the passages that are on the scratchpad.
     """
     transcript = Transcript.of(run, plan, scratchpad, tools=bool(backend.tools))
-    state = AgentState(scratchpad, transcript, _supports_tools(run, plan), tool_definitions(backend.tools, backend.max_queries))
+    state = AgentState(
+        scratchpad, transcript, _supports_tools(run, plan), tool_definitions(backend.tools, backend.max_queries)
+    )
     state.searched = "rag_search" not in backend.tools
     for preset in preset_calls:
         await run.step(tool_call, state, preset.call, preset.backend, "")

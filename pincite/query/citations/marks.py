@@ -91,6 +91,14 @@ def normalise_marks(text: str, sources: Sequence[Hit]) -> tuple[str, list[Citati
     return "".join(pieces), marks
 
 
+def cited_beyond(text: str, shown: Sequence[Hit], others: Sequence[Hit]) -> list[Hit]:
+    """The passages among `others` that a mark names by a title or section that no passage of `shown` has."""
+    keys = {hit.chunk.key for hit in shown}
+    known = [*shown, *(hit for hit in others if hit.chunk.key not in keys)]
+    fitting = [mark.fitting for mark in normalise_marks(text, known)[1] if min(mark.fitting, default=0) > len(shown)]
+    return [known[number - 1] for number in dict.fromkeys(number for one in fitting for number in one)]
+
+
 def _is_inside(offset: int, spans: Sequence[tuple[int, int]]) -> bool:
     return any(start <= offset < end for start, end in spans)
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pincite.query.citations.marks import normalise_marks
+from pincite.query.citations.marks import cited_beyond, normalise_marks
 from tests.builders import hit
 
 SOURCES = [
@@ -116,6 +116,21 @@ def test_a_section_narrows_the_sources_of_a_title(
     [mark] = normalise_marks(text, SECTIONS)[1]
     assert (mark.title, mark.section, mark.fitting, mark.has_section) == (title, section, fitting, has_section)
     assert mark.source == (fitting[0] if fitting else None)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("x [Travel Guide]", [2]),
+        ("x [Leave Policy] y [Travel Guide] z [Moon]", [2]),
+        ("x [Leave]", []),  # the passage shown matches
+        ("x [Source 2]", []),  # a number is that of a passage shown
+        ("x [Leave Policy > Approval]", []),
+        ("x [Travel Guide > Trains] y [Travel Guide]", [2]),
+    ],
+)
+def test_a_title_or_section_that_no_passage_shown_has_is_found_among_the_others(text: str, found: list[int]) -> None:
+    assert [one.chunk.key for one in cited_beyond(text, SOURCES[:1], SOURCES)] == found
 
 
 PARTS = st.sampled_from(
