@@ -174,7 +174,7 @@ def test_a_document_over_the_threshold_is_read_whole_and_no_check_takes_it_out(w
     [found, *added] = walk.ask("/api/chat", **body)["sources"]
     assert found["similarity_score"] >= 0.3
     assert {tuple(one["heading_path"]) for one in added} == {("Kiosk", f"Rule {n}") for n in range(1, 8)}
-    assert all(one["score"] is None and one["hybridScore"] is None for one in added)
+    assert all(one["score"] == 0.0 and one["hybridScore"] is None for one in added)
     assert max(one["relevance"] for one in added) < 0.08 * found["relevance"]  # verification would drop them
     walk.says("The kiosk opens at seven. [Source 1]")
     assert len(walk.ask("/api/chat", **body, maxChunksPerDocument=3)["sources"]) == 3
@@ -251,6 +251,23 @@ def test_a_follow_up_is_made_whole_with_what_was_said_before(walk: Walk) -> None
 
 
 @pytest.mark.parametrize(
+    ("first", "then", "whole"),
+    [
+        ("Was steht in AMA.pdf?", "Was steht in dem Dokument über Resturlaub?", "Was steht in AMA.pdf über Resturlaub?"),
+        ("What is in AMA.pdf?", "What does the document say about leave?", "What does AMA.pdf say about leave?"),
+        ("What is in AMA.pdf?", "What does this file say about leave?", "What does AMA.pdf say about leave?"),
+    ],
+)
+def test_a_document_that_is_not_named_is_the_one_spoken_of(walk: Walk, first: str, then: str, whole: str) -> None:
+    walk.says(whole, "Up to five vacation days carry over into the next year. [Source 1]")
+    talk = [{"role": "user", "content": first}, {"role": "assistant", "content": "It is about leave, Urlaub."}]
+    told = walk.ask("/api/chat", messages=[*talk, {"role": "user", "content": then}])
+    assert told["metadata"]["rewritten_query"] == whole
+    walk.says("Up to five vacation days carry over into the next year. [Source 1]")
+    assert walk.ask("/api/chat", message=then)["metadata"]["rewritten_query"] is None
+
+
+@pytest.mark.parametrize(
     ("question", "said"),
     [
         (ASKED, "There is no document that you may read."),
@@ -318,6 +335,13 @@ def test_what_the_sources_do_not_say_comes_with_a_warning(walk: Walk) -> None:
     told = walk.ask("/api/chat", message=ASKED)
     assert told["message"].startswith("Zebras")
     assert any("support" in warning for warning in told["warnings"])
+    assert [one for one in told["warnings"] if "cites no source" in one] == []
+    walk.says("Zebras paint quartz violins every leap century.")
+    told = walk.ask("/api/chat", message=ASKED)
+    assert told["warnings"] == [
+        "the answer cites no source",
+        "parts of the answer are not supported by the sources",
+    ]
     walk.says("Up to five vacation days carry over.")
     assert any("cites no source" in warning for warning in walk.ask("/api/chat", message=ASKED)["warnings"])
 

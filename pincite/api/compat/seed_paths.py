@@ -176,7 +176,9 @@ def chat_answer(answer: Json, found: Sequence[Hit] = ()) -> Json:
 
 
 def _chat_source_json(source: Json) -> Json:
+    """A source; the design has a number as every score, and the fused score of a passage that no search found is 0."""
     return source | {
+        "score": source["score"] or 0.0,
         "page_number": source["page"],
         "relevance_score": source["relevance"],
         "hybridScore": source["hybrid_score"],

@@ -219,8 +219,9 @@ def _warnings(draft: Draft, grounded: GroundedDraft) -> tuple[str, ...]:
         found.append(
             "the answer cites no source" + ("; code matched its claims to sources" if grounded.citations else "")
         )
-    elif grounded.groundedness.score < MIN_SUPPORT:
-        found.append("parts of the answer are not supported by the sources cited")
+    if grounded.groundedness.sentences and grounded.groundedness.score < MIN_SUPPORT:
+        cited = " cited" if grounded.marked else ""
+        found.append(f"parts of the answer are not supported by the sources{cited}")
     found += _support_warnings(grounded)
     if grounded.text != draft.text:
         found.append("citation marks were normalised, so the text differs from the streamed text")

@@ -84,7 +84,7 @@ def reranks(run: Run, plan: Plan, hits: Sequence[Hit]) -> bool:
 async def reranking(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
     """Order the best hits by the reranker's score; the fused score is kept beside it.
 
-    Hits that the reranker did not see get the lowest score that it gave.
+    Hits that the reranker did not see have no score of its own: the lowest that it gave keeps them behind the others.
     """
     assert run.kit.reranker is not None
     rerank_top = run.settings.rag.rerank_top if plan.rerank_top is None else plan.rerank_top
@@ -92,9 +92,7 @@ async def reranking(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
     run.observe(reranker=run.settings.rag.reranker, passages=len(top))
     scores = await _rerank_scores(run.kit.reranker, plan, top, stored=run.settings.rag.reranker == COSINE_RERANKER)
     rescored = [replace(hit, score=score, rerank_score=score) for hit, score in zip(top, scores, strict=True)]
-    return sorted(rescored, key=lambda hit: -hit.score) + [
-        replace(hit, score=min(scores), rerank_score=min(scores)) for hit in rest
-    ]
+    return sorted(rescored, key=lambda hit: -hit.score) + [replace(hit, score=min(scores)) for hit in rest]
 
 
 async def _rerank_scores(reranker: Reranker, plan: Plan, hits: Sequence[Hit], *, stored: bool) -> list[float]:

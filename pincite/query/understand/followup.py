@@ -22,10 +22,10 @@ _INDEFINITE_END = r"\b%s\s+\S++\W*+$|^\W*+(?:[\w']++\s++){1,2}[A-Z]\w*+\W*+$"
 
 
 @cache
-def _refers(language: str) -> re.Pattern[str]:
+def _refers(language: str, key: str = "followup.refers") -> re.Pattern[str]:
     """Words that stand for something said before; German says itself where case does not count."""
     flags = 0 if language in lang.flagged("nouns_capitalised") else re.IGNORECASE
-    return lang.own_regex("followup.refers", language, r"\b%s\b", flags)
+    return lang.own_regex(key, language, r"\b%s\b", flags)
 
 
 def is_bare(text: str, language: str) -> bool:
@@ -52,11 +52,19 @@ def _depends_on_history(text: str) -> bool:
     leads = lang.regex("followup.leads", language, r"^\W*%s\b", re.IGNORECASE)
     if leads.search(text) or is_bare(text, language) or find_reference(text, language):
         return True
+    if _means_earlier_document(text, language):
+        return True
     held = len(terms(text, language))
     if held <= MAX_VAGUE_TERMS and is_sentence(text, language):
         place = lang.regex("followup.asks_place", language, r"^\W*%s\b", re.IGNORECASE)
         return not (place.match(text) or lang.regex("followup.indefinite", language, _INDEFINITE_END).search(text))
     return held <= MAX_FRAGMENT_TERMS and not is_sentence(text, language)
+
+
+def _means_earlier_document(text: str, language: str) -> bool:
+    """Whether a text speaks of a document without saying which: `the document`, not `the document on travel`."""
+    match = _refers(language, "followup.earlier_document").search(text)
+    return match is not None and not _is_specific(text, match.start() + match[0].find(" "), language)
 
 
 def find_reference(text: str, language: str) -> re.Match[str] | None:

@@ -96,7 +96,7 @@ def test_only_the_best_are_shown_to_the_reranker_and_the_others_follow_them(make
     run = make_run(reranker=Reranker([0.1, 0.9]), **{"rag.rerank_top": 2})
     found = in_order(run)
     told = [(one.chunk.key, one.score, one.rerank_score) for one in found]
-    assert told == [(2, 0.9, 0.9), (1, 0.1, 0.1), (3, 0.1, 0.1)]
+    assert told == [(2, 0.9, 0.9), (1, 0.1, 0.1), (3, 0.1, None)]
 
 
 def test_a_reranker_that_fails_or_talks_nonsense_leaves_the_order_and_is_noted(make_run: Callable[..., Run]) -> None:

@@ -36,6 +36,12 @@ LEANING = [
     "Welche von beiden ist neuer?",
     "Aber am Sonntag?",
     "no, I meant the upper section",
+    "What does the document say about dogs?",
+    "Who signed that document?",
+    "What does this file say about dogs?",
+    "Was steht in dem Dokument über Hunde?",
+    "Wie viele Seiten hat das Dokument?",
+    "Steht im Dokument etwas zu Hunden?",
 ]
 ALONE = [
     "How many vacation days do employees have?",
@@ -53,6 +59,12 @@ ALONE = [
     "What does the handbook say about dogs?",
     "Wenn ein Paket ankommt, wo wird es gelagert?",
     "Should I bring a coat in case it rains?",
+    "What does the document about travel say on hotels?",
+    "How does the document management system store invoices?",
+    "What does the document “Travel” say on hotels?",
+    "Was steht in dem Dokument zum Urlaub über Hunde?",
+    "Was steht in dem Dokument Reisekosten über Hotels?",
+    "Wer verwaltet das Dokumentenarchiv der Firma?",
 ]
 
 
