@@ -7,6 +7,7 @@ from itertools import pairwise
 import pytest
 
 from tests.api.live_server import completed, upload
+from tests.pdf_maker import Line, make_pdf
 from tests.seeds.walk import Walk, walking
 
 PARAGRAPH = "The harbour of Kiel has room for ninety ships, and its crane lifts forty tons of grain an hour. "
@@ -31,6 +32,26 @@ def test_a_file_is_cut_into_windows_that_share_their_ends(walk: Walk) -> None:
     assert all(len(chunk["text"]) <= 1000 for chunk in chunks)
     shared = [before["end_char"] - after["start_char"] for before, after in pairwise(chunks)]
     assert all(0 < length <= 250 for length in shared)
+
+
+def test_windows_go_on_across_headings(walk: Walk) -> None:
+    sections = [f"## Quay {n}\n\n{PARAGRAPH}\n" for n in range(12)]  # of 109 characters each, with the blank line
+    document = walk.door.add("quays", quays="\n".join(["# Quays\n", *sections]))["quays"]
+    chunks = walk.client.get(f"/api/v1/documents/{document['id']}/chunks", params={"level": 2}).json()["items"]
+    assert len(chunks) == 2
+    assert 800 <= len(chunks[0]["text"]) <= 1000
+    assert chunks[0]["text"].count("## Quay") > 5
+
+
+def test_a_source_of_a_pdf_names_its_own_page(walk: Walk) -> None:
+    fees = ["The mooring fee is nine euros.", "The mooring fee is paid at the office of the harbour master."]
+    pages = [[Line(f"{PARAGRAPH} {n}") for n in range(4)], [Line(text) for text in fees], [Line("Cranes rest at night.")]]
+    upload(walk.client, "fees.pdf", make_pdf(pages), folder="pdf")
+    completed(walk.client, "pdf")
+    walk.says({"say": "The mooring fee is nine euros. [Source 1]", "match": "."})
+    for question, page in (("How much is the mooring fee?", 2), ("When do cranes rest?", 3)):
+        [source, *_] = walk.ask("/api/v1/query", query=question, folder="pdf", no_cache=True)["sources"]
+        assert (source["document_name"], source["page"], source["place"]) == ("fees.pdf", page, f"page {page}")
 
 
 def test_a_passage_says_which_file_it_is_of_and_where_that_lies(walk: Walk) -> None:

@@ -132,7 +132,7 @@ def _non_default_parts(settings: Settings) -> Iterator[str]:
     """Yield the parts of a signature for index settings that differ from the default."""
     chunking, enrichment = settings.chunking, settings.enrichment
     if chunking.strategy == "window":
-        yield f"window-{chunking.window_chars}-{chunking.window_overlap_chars}-{chunking.header_aware}"
+        yield f"window-{chunking.window_chars}-{chunking.window_overlap_chars}-{chunking.header_aware}-by-page"
     if chunking.strategy == "semantic":
         yield f"semantic-{chunking.breakpoint_percentile:g}"
     if chunking.lead == "labels":

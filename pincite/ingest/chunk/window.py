@@ -2,6 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from pincite.config.branches.ingestion import Chunking
 from pincite.core.documents.document import Chunk, ChunkLevel, Parsed, Section
@@ -18,8 +19,8 @@ _MIN_FILL = 0.8
 def window_chunks(parsed: Parsed, sections: Sequence[Section], chunking: Chunking, tokenizer: Tokenizer) -> list[Chunk]:
     """All chunks of a document in reading order: the document, then each section with the windows that start in it.
 
-    With `chunking.header_aware` no window extends beyond its section. Without it, windows continue across headings, and
-    each belongs to the section in which it starts.
+    No window extends beyond its page, so that each has one. With `chunking.header_aware` none extends beyond its
+    section. Without it, windows continue across headings, and each belongs to the section in which it starts.
     """
     chunks = ChunkBuilder(parsed, tokenizer)
     document = chunks.add(ChunkLevel.DOCUMENT, None, (parsed.body_start, len(parsed.text)), ())
@@ -28,13 +29,25 @@ def window_chunks(parsed: Parsed, sections: Sequence[Section], chunking: Chunkin
         if chunking.header_aware
         else [(parsed.body_start, len(parsed.text))]
     )
-    found = [span for part in parts for span in window_spans(parsed.text, part, chunking)]
+    found = [
+        span
+        for part in parts
+        for on_page in _by_page(part, parsed.page_starts)
+        for span in window_spans(parsed.text, on_page, chunking)
+    ]
     for section in sections:
         row = chunks.add(ChunkLevel.SECTION, document, (section.start, section.end), section.heading_path)
         first, after = (bisect_left(found, (offset, 0)) for offset in (section.start, section.end))
         for span in found[first:after]:
             chunks.add(ChunkLevel.CHUNK, row, span, section.heading_path)
     return chunks.done
+
+
+def _by_page(part: Span, page_starts: Sequence[int]) -> list[Span]:
+    """The parts of a span on each page."""
+    start, end = part
+    edges = [start, *(at for at in page_starts if start < at < end), end]
+    return list(pairwise(edges))
 
 
 def window_spans(text: str, part: Span, chunking: Chunking) -> Iterator[Span]:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from pincite.config.branches.ingestion import Chunking
 from pincite.core.documents.document import Chunk, ChunkLevel, Parsed
+from pincite.core.documents.pages import Page
 from pincite.ingest.chunk.sections import sections
 from pincite.ingest.chunk.window import window_chunks
 from pincite.text.tokens import Tokenizer
@@ -56,6 +57,18 @@ def test_unaware_of_headings_windows_go_on_and_belong_to_the_section_they_begin_
     assert first.heading_path == ("A",)
     assert {row.heading_path for row in others} == {("B",)}
     assert found[first.parent or 0].heading_path == ("A",)
+
+
+@pytest.mark.parametrize("header_aware", [True, False])
+def test_no_window_reaches_beyond_its_page(header_aware: bool):
+    pages = [f"# A\n\n{SENTENCE * 2}", SENTENCE * 3, "Short.", f"# B\n\n{SENTENCE}"]
+    starts = [sum(len(page) + 2 for page in pages[:n]) for n in range(len(pages))]
+    chunking = SMALL.model_copy(update={"header_aware": header_aware})
+    found = rows("\n\n".join(pages), chunking, pages=tuple(Page(start) for start in starts))
+    windows = [row for row in found if row.level is ChunkLevel.CHUNK]
+    assert {row.page for row in windows} == {1, 2, 3, 4}
+    assert all(row.text in pages[(row.page or 0) - 1] for row in windows)
+    assert [row.text for row in windows if row.page == 3] == ["Short."]
 
 
 def test_a_word_longer_than_a_window_is_cut_where_the_window_ends():
