@@ -34,6 +34,7 @@ def asked(walk: Walk, says: str, **body: Any) -> Any:
     ("question", "strategy", "top_k"),
     [
         ("Who books flights?", "dense_only", 5),
+        ("When are trains booked?", "dense_only", 5),
         ("How should somebody who travels for the company go about booking?", "hybrid", 10),
         ("Compare how trains are booked with how flights are booked.", "fusion", 20),
         ('Where does it say "second class"?', "two_stage", 10),

@@ -62,6 +62,7 @@ TABLE: dict[str, tuple[object, ...]] = {
     "chunking.overlap": (50, 50, ANY, ANY, ANY, ANY),
     "chunking.window_chars": (ANY, ANY, ANY, ANY, 1000, ANY),
     "chunking.window_overlap_chars": (ANY, ANY, ANY, ANY, 200, ANY),
+    "chunking.header_aware": (ANY, ANY, ANY, ANY, False, ANY),
     "chunking.lead": (ANY, "labels", ANY, ANY, ANY, ANY),
     "enrichment.enabled": (False, True, False, False, False, False),
     "context.max_tokens": (0, 0, 2000, 0, 0, 0),

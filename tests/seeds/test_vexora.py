@@ -132,7 +132,13 @@ def test_words_count_seventy_percent_and_meaning_thirty(walk: Walk) -> None:
 
 
 def test_no_more_than_five_are_the_result(walk: Walk) -> None:
-    assert walk.ask("/api/v1/search", query="leave day year")["plan"]["top_k"] == 5
+    quarry = [f"## Rule {n}\n\nThe quarry counts leave by the day, rule {n} of the year.\n" for n in range(8)]
+    walk.door.add("five", quarry="\n".join(["# Quarry\n", *quarry]))
+    walk.says({"say": "Rule 1 counts leave by the day. [Source 1]", "match": "."})
+    for query in ("leave day year", "Summarise the leave rules.", "List all kinds of leave.", "Compare leave with rules."):
+        found = walk.ask("/api/v1/search", query=query, folder="five")
+        assert (found["plan"]["top_k"], len(found["results"])) == (5, 5)
+        assert walk.ask("/api/chat", message=query, folder="five")["searchResults"]["total"] == 5
 
 
 def test_a_level_filter_of_the_request_wins(walk: Walk) -> None:

@@ -11,6 +11,8 @@ from pincite.query.understand.decompose import parts_of
 _BOTH: tuple[Via, ...] = ("dense", "lexical")
 MAX_SHORT_QUESTION_WORDS = 8
 """A question of at most this many words is short."""
+FACT_TYPES = ("factual", "temporal", "relational")
+"""The types of questions for a fact; one for steps or for a total is another."""
 MIN_CONCRETE_WORDS = 5
 """A question of fewer words that names nothing is abstract."""
 
@@ -72,17 +74,21 @@ def route_by_kind(analysis: QuestionAnalysis, text: str, *, both: bool = False) 
     if entity_kinds & {"quoted", "code"}:
         return "two_stage", "it names an exact term"
     is_short = len(text.split()) <= MAX_SHORT_QUESTION_WORDS
-    if analysis.intent == "FACTUAL" and analysis.type == "factual" and is_short and not both:
+    if analysis.intent == "FACTUAL" and analysis.type in FACT_TYPES and is_short and not both:
         return "dense_only", "it is short and asks for a fact"
     return "hybrid", "no other strategy fits better"
 
 
 def passage_count(question: Question, rag: Rag, strategy: Strategy, analysis: QuestionAnalysis) -> int:
-    """The number of passages: as requested, else the default times the breadth of the strategy or the intent."""
+    """The number of passages: as requested, else the default times the breadth of the strategy or the intent.
+
+    With `rag.strategy=by_type`, it is the default for every question.
+    """
     if question.top_k is not None:
         return question.top_k
+    if uses_types(question, rag):
+        return rag.top_k
     by_setting = strategy == "dense_only" and question.strategy is None and not rag.use_hybrid_search
-    by_setting = by_setting or uses_types(question, rag)
     factor = max(
         1.0 if by_setting else STRATEGIES[strategy].breadth, analysis.hints.breadth if analysis.hints.breadth > 1 else 0
     )

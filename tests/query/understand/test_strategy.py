@@ -50,6 +50,10 @@ def test_the_request_wins_over_the_settings_and_these_over_the_router(
     [
         ("Who designed the north tower?", "dense_only"),
         ("Wer hat den Nordturm entworfen?", "dense_only"),
+        ("When does the canteen open?", "dense_only"),
+        ("Seit wann gibt es die Kantine?", "dense_only"),
+        ("Who is responsible for booking trains?", "dense_only"),
+        ("How do I book a train?", "hybrid"),
         ("How do I reset the password for the intranet portal after a lock?", "hybrid"),
         ("Compare Quick and Fine mode", "fusion"),
         ("When does the canteen open, and who runs it?", "fusion"),
