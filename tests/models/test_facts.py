@@ -15,10 +15,10 @@ from pincite.models.facts import ModelFacts, ServerModelInfo, facts_of
 @pytest.mark.parametrize(
     ("model", "window", "temperature", "top_p"),
     [
-        ("llama3.2", 8192, 0.3, 0.7),
-        ("llama3.1", 8192, 0.5, 0.8),
-        ("mistral", 8192, 0.5, 0.8),
-        ("qwen2.5", 32_768, 0.7, 0.95),
+        ("llama3.2:latest", 8000, 0.3, 0.7),
+        ("llama3.1:latest", 8000, 0.5, 0.8),
+        ("mistral:latest", 8000, 0.5, 0.8),
+        ("qwen2.5:latest", 32_000, 0.7, 0.95),
         ("gpt-4", 128_000, 0.7, 0.9),
         ("claude-3-opus", 200_000, 0.7, 0.9),
     ],
@@ -26,7 +26,7 @@ from pincite.models.facts import ModelFacts, ServerModelInfo, facts_of
 def test_the_model_table_has_the_expected_values(model: str, window: int, temperature: float, top_p: float) -> None:
     facts = facts_of(model)
     assert (facts.window, facts.temperature, facts.top_p) == (window, temperature, top_p)
-    assert facts.quote_first is (model == "llama3.2")
+    assert facts.quote_first is (model == "llama3.2:latest")
 
 
 @pytest.mark.parametrize(

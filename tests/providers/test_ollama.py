@@ -42,7 +42,7 @@ def test_it_is_told_its_window_its_limit_and_not_to_think(server: ModelServer) -
     _, body, _ = server.requests[0]
     assert (body["model"], body["think"], body["stream"]) == ("llama3.1:8b", False, True)
     assert body["options"] == {
-        "num_ctx": 8192,
+        "num_ctx": 8000,
         "num_predict": 7,
         "temperature": 0.1,
         "top_p": 0.8,
