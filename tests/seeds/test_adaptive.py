@@ -211,3 +211,12 @@ def test_top_k_of_sampling_is_a_setting_and_an_option(walk: Walk) -> None:
 def test_temperature_is_for_the_request_to_say(walk: Walk) -> None:
     asked(walk, "Five. [Source 1]", temperature_override=1.1)
     assert walk.prompts()[-1]["temperature"] == 1.1
+
+
+def test_confidence_is_relevance_times_grounding(walk: Walk) -> None:
+    for says in ("Up to five vacation days carry over. [Source 1]", "Up to nine vacation days carry over. [Source 1]"):
+        told = asked(walk, says, **CLOSE)
+        native = walk.ask("/api/v1/query", query=ASKED, no_cache=True, **CLOSE)
+        [relevance] = [source["relevance_score"] for source in told["sources"] if source["cited"]]
+        assert told["confidence_score"] == pytest.approx(relevance * native["groundedness"]["score"], abs=1e-4)
+    assert 0 < relevance < 1

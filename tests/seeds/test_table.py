@@ -71,7 +71,7 @@ TABLE: dict[str, tuple[object, ...]] = {
     "rag.penalties.glossary": (0.3, ANY, ANY, ANY, ANY, 0.3),
     "rag.penalties.contents": (0.5, ANY, ANY, ANY, ANY, 0.5),
     "rag.penalties.image_credits": (0.4, ANY, ANY, ANY, ANY, 0.4),
-    "confidence.rule": ("calibrated", ANY, "counted", ANY, ANY, ANY),
+    "confidence.rule": ("calibrated", ANY, "counted", ANY, ANY, "product"),
     "citations.form": ("source", "source", "title", "source", "source", "source"),
 }
 

@@ -238,10 +238,11 @@ class Grounding(Branch):
 class ConfidenceRule(Branch):
     """How the confidence of an answer is determined."""
 
-    rule: Literal["calibrated", "counted"] = Field(
+    rule: Literal["calibrated", "product", "counted"] = Field(
         default="calibrated",
-        description="Source of the confidence level: a calibrated estimate of how likely the answer is right, or the "
-        "number of passages found and their mean similarity (high: 3 and .5; medium: 2 and .3).",
+        description="Source of the confidence level: a calibrated estimate of how likely the answer is right, the "
+        "relevance of the best source cited × the groundedness, or the number of passages found and their mean "
+        "similarity (high: 3 and .5; medium: 2 and .3).",
     )
 
 

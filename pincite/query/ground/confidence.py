@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pincite.core.query.answer import Confidence, ConfidenceLevel, Groundedness
 from pincite.core.query.hits import Hit
@@ -60,21 +60,32 @@ class ConfidenceInputs:
 
 
 def calibrated_confidence(inputs: ConfidenceInputs) -> Confidence:
-    """The confidence by the fitted curve.
+    """The confidence by the fitted curve: the likelihood that the cited sources are the right ones × grounding."""
+    likelihood = estimate_likelihood(max(inputs.relevant, default=0.0), inputs.rival, inputs.answered_share)
+    found = _confidence_of(inputs, likelihood * inputs.groundedness.score)
+    return replace(found, score=HIGH_SCORE - 0.01) if found.level != "high" and found.score >= HIGH_SCORE else found
 
-    It is not high where the model cited nothing, sources or drafts disagree, nothing was found about a word of the
+
+def product_confidence(inputs: ConfidenceInputs) -> Confidence:
+    """The confidence as relevance × grounding."""
+    return _confidence_of(inputs, raw_confidence(inputs))
+
+
+def _confidence_of(inputs: ConfidenceInputs, score: float) -> Confidence:
+    """The score with its level and reasons.
+
+    The level is not high where the model cited nothing, sources or drafts disagree, nothing was found about a word of the
     question, the source is in another language, or a value was computed from a table: code chose the column and the
     rows.
     """
     if not inputs.relevant:
         return Confidence(0.0, "low", "no sentence is supported by a source")
-    score = estimate_likelihood(max(inputs.relevant), inputs.rival, inputs.answered_share) * inputs.groundedness.score
     level: ConfidenceLevel = "high" if score >= HIGH_SCORE else "medium" if score >= MEDIUM_SCORE else "low"
     disagreed = inputs.agreement is not None and inputs.agreement < MIN_AGREEMENT
     if level == "high" and (
         inputs.uncited or inputs.conflicts or disagreed or inputs.computed or inputs.missing or inputs.across
     ):
-        level, score = "medium", min(score, HIGH_SCORE - 0.01)
+        level = "medium"
     return Confidence(round(score, 4), level, _reason(inputs))
 
 

@@ -15,7 +15,13 @@ from pincite.query.citations.marks import CitationMark
 from pincite.query.generate.generate import INCOMPLETE
 from pincite.query.ground.build_answer import GroundedDraft, build_answer
 from pincite.query.ground.check_claims import ClaimCheck
-from pincite.query.ground.confidence import ConfidenceInputs, answered_share, calibrated_confidence, counted_confidence
+from pincite.query.ground.confidence import (
+    ConfidenceInputs,
+    answered_share,
+    calibrated_confidence,
+    counted_confidence,
+    product_confidence,
+)
 from pincite.query.ground.conflicts import find_conflicts
 from pincite.query.ground.support import MIN_SUPPORT, SupportVerdict
 from pincite.query.understand.small_talk import talk_kind, talk_language
@@ -194,7 +200,7 @@ def _confidence(
     if run.settings.confidence.rule == "counted":
         matched = {citation.title for citation in grounded.citations if citation.matched}
         return counted_confidence(inputs, evidence.hits, len(matched))
-    return calibrated_confidence(inputs)
+    return product_confidence(inputs) if run.settings.confidence.rule == "product" else calibrated_confidence(inputs)
 
 
 def _answered(grounded: GroundedDraft, across: bool, question: str, cited_texts: Sequence[str]) -> float:

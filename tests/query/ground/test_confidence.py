@@ -14,6 +14,7 @@ from pincite.query.ground.confidence import (
     calibrated_confidence,
     counted_confidence,
     estimate_likelihood,
+    product_confidence,
 )
 from tests.builders import hit
 
@@ -71,6 +72,19 @@ def test_confidence_is_not_high_without_citations_or_with_conflicts(against: dic
     made = calibrated_confidence(replace(GOOD, **against))  # type: ignore[arg-type]
     assert made.level != "high"
     assert made.score < HIGH_SCORE
+
+
+@pytest.mark.parametrize(
+    ("relevant", "grounded", "score", "level"),
+    [((0.9, 0.4), 1.0, 0.9, "high"), ((0.4, 0.9), 0.5, 0.45, "low"), ((0.6,), 1.0, 0.6, "medium"), ((), 1.0, 0.0, "low")],
+)
+def test_the_product_rule_multiplies_relevance_and_grounding(
+    relevant: tuple[float, ...], grounded: float, score: float, level: str
+) -> None:
+    made = product_confidence(ConfidenceInputs(relevant, Groundedness(grounded), 0.1, rival=0.95))
+    assert (made.score, made.level) == (score, level)
+    doubtful = product_confidence(ConfidenceInputs((0.9,), Groundedness(1.0), 1.0, conflicts=1))
+    assert (doubtful.score, doubtful.level) == (0.9, "medium")
 
 
 def test_confidence_is_zero_without_citations() -> None:
