@@ -220,3 +220,12 @@ def test_confidence_is_relevance_times_grounding(walk: Walk) -> None:
         [relevance] = [source["relevance_score"] for source in told["sources"] if source["cited"]]
         assert told["confidence_score"] == pytest.approx(relevance * native["groundedness"]["score"], abs=1e-4)
     assert 0 < relevance < 1
+
+
+def test_the_context_is_not_sufficient_where_a_part_of_the_question_is_missing(walk: Walk) -> None:
+    both = "How many vacation days carry over into the next year, and how many violins?"
+    told = {text: asked(walk, "Up to five. [Source 1]", message=text, **CLOSE) for text in (ASKED, both)}
+    found = {text: one["context_sufficiency"] for text, one in told.items()}
+    assert (found[ASKED]["is_sufficient"], found[ASKED]["missing_aspects"]) == (True, [])
+    assert (found[both]["is_sufficient"], found[both]["missing_aspects"]) == (False, ["violins"])
+    assert found[both]["coverage_score"] == 0.8  # vacation, days, carry, year of five words

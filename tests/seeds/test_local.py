@@ -45,7 +45,11 @@ def test_windows_go_on_across_headings(walk: Walk) -> None:
 
 def test_a_source_of_a_pdf_names_its_own_page(walk: Walk) -> None:
     fees = ["The mooring fee is nine euros.", "The mooring fee is paid at the office of the harbour master."]
-    pages = [[Line(f"{PARAGRAPH} {n}") for n in range(4)], [Line(text) for text in fees], [Line("Cranes rest at night.")]]
+    pages = [
+        [Line(f"{PARAGRAPH} {n}") for n in range(4)],
+        [Line(text) for text in fees],
+        [Line("Cranes rest at night.")],
+    ]
     upload(walk.client, "fees.pdf", make_pdf(pages), folder="pdf")
     completed(walk.client, "pdf")
     walk.says({"say": "The mooring fee is nine euros. [Source 1]", "match": "."})

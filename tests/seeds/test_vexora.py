@@ -135,7 +135,12 @@ def test_no_more_than_five_are_the_result(walk: Walk) -> None:
     quarry = [f"## Rule {n}\n\nThe quarry counts leave by the day, rule {n} of the year.\n" for n in range(8)]
     walk.door.add("five", quarry="\n".join(["# Quarry\n", *quarry]))
     walk.says({"say": "Rule 1 counts leave by the day. [Source 1]", "match": "."})
-    for query in ("leave day year", "Summarise the leave rules.", "List all kinds of leave.", "Compare leave with rules."):
+    for query in (
+        "leave day year",
+        "Summarise the leave rules.",
+        "List all kinds of leave.",
+        "Compare leave with rules.",
+    ):
         found = walk.ask("/api/v1/search", query=query, folder="five")
         assert (found["plan"]["top_k"], len(found["results"])) == (5, 5)
         assert walk.ask("/api/chat", message=query, folder="five")["searchResults"]["total"] == 5
@@ -259,7 +264,11 @@ def test_a_follow_up_is_made_whole_with_what_was_said_before(walk: Walk) -> None
 @pytest.mark.parametrize(
     ("first", "then", "whole"),
     [
-        ("Was steht in AMA.pdf?", "Was steht in dem Dokument über Resturlaub?", "Was steht in AMA.pdf über Resturlaub?"),
+        (
+            "Was steht in AMA.pdf?",
+            "Was steht in dem Dokument über Resturlaub?",
+            "Was steht in AMA.pdf über Resturlaub?",
+        ),
         ("What is in AMA.pdf?", "What does the document say about leave?", "What does AMA.pdf say about leave?"),
         ("What is in AMA.pdf?", "What does this file say about leave?", "What does AMA.pdf say about leave?"),
     ],

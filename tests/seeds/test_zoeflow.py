@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pincite.stub.thread import StubLLM
-from tests.api.live_server import completed
+from tests.api.live_server import completed, upload
 from tests.seeds.walk import Walk, walking
 
 WRITTEN = json.dumps({"summary": "Felines rest.", "questions": ["Who rests?"]})
@@ -74,6 +74,9 @@ def test_what_is_embedded_is_enriched_and_what_is_kept_and_found_is_not(walk: Wa
     assert [vectorised.index(part) for part in ("source: kept.md", "Felines rest.", "Who rests?", "Otters")] == sorted(
         vectorised.index(part) for part in ("source: kept.md", "Felines rest.", "Who rests?", "Otters")
     )
+    chunks = f"/api/v1/documents/{sent['docId']}/chunks"
+    [listed] = walk.client.get(chunks, params={"level": 2, "embedded": True}).json()["items"]
+    assert listed["embedded_text"] == listed["vectorized_text"] == vectorised
     metadata = found["metadata"]
     assert metadata["doc_id"] == sent["docId"]
     assert {"version", "source_uri", "heading_path", "start_line", "end_line", "content_type", "language"} <= set(
@@ -96,6 +99,19 @@ def test_without_enrichment_a_passage_is_embedded_under_its_labels(database_url:
             "plain": f"{labels['plain']}section: Document\n\nOtters swim in rivers.",
             "headed": f"{labels['headed']}section: Kept / Otters\n\n# Kept\n\n## Otters\n\nThey swim.",
         }
+
+
+def test_an_answer_may_link_to_the_address_of_its_source(walk: Walk) -> None:
+    walk.says({"say": WRITTEN, "match": "."})
+    address, other = "https://example.org/beavers/dams?page=2", "https://example.org/beavers/dams?page=3"
+    upload(walk.client, "beavers.md", "# Beavers\n\nBeavers build dams.\n", folder="linked", source_uri=address)
+    completed(walk.client, "linked")
+    walk.says(f"Beavers build dams. [Source 1] Read [more]({address}), not [this]({other}).")
+    told = walk.ask("/api/v1/query", query="What do beavers build?", folder="linked")
+    assert told["answer"] == (
+        f"Beavers build dams. [Source 1] Read [more (example.org)]({address}), not this (example.org)."
+    )
+    assert "a URL that is in no source was cut to its host" in told["warnings"]
 
 
 def test_the_model_reads_the_passage_and_not_what_was_written_about_it(walk: Walk) -> None:

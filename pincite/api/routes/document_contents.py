@@ -38,7 +38,7 @@ async def chunks(
 ) -> JSONResponse:
     """List the chunks of the served version, or of another stored version, in order.
 
-    With `embedded`, chunks of the served version include the embedded text if its digest proves it.
+    With `embedded`, chunks of the served version include the embedded text if it is stored or its digest proves it.
     """
     served, found = await pincite.documents.chunks(
         document_id, level, version_id=version, after=_ordinal(cursor), limit=limit + 1, caller=caller
@@ -50,6 +50,7 @@ async def chunks(
     items = [chunk_json(served, chunk) for chunk in found[:limit]] if served else []
     if embedded and version is None and served:
         texts = await _embedded_texts(pincite, caller, served, found[:limit])
+        texts |= {one.ordinal: one.vectorized_text for one in found if one.vectorized_text is not None}
         items = [one | ({"embedded_text": texts[one["ordinal"]]} if one["ordinal"] in texts else {}) for one in items]
     return JSONResponse(
         {"document_id": document_id, "version": served.id if served else None, **page_json(items, following)}

@@ -30,7 +30,7 @@ from pincite.query.agent.tools import (
 )
 from pincite.query.agent.transcript import Transcript
 from pincite.query.citations.sources import sources_of
-from pincite.query.generate.generate import build_draft
+from pincite.query.generate.generate import build_draft, linked_texts
 from pincite.query.generate.link_policy import LinkPolicy
 from pincite.query.generate.markdown_stream import sanitize
 from pincite.text.invisible import visible
@@ -223,7 +223,7 @@ async def tool_call(run: Run, state: AgentState, call: ToolCall, backend: ToolBa
         numbers = known
     line = _result_line(result, numbers, state.scratchpad)
     state.transcript.add_result(call, f"{line}\n{shown}" if shown else line)
-    policy = LinkPolicy.allowing([*state.transcript.given_texts, *(hit.chunk.text for hit in state.scratchpad.hits)])
+    policy = LinkPolicy.allowing([*state.transcript.given_texts, *linked_texts(state.scratchpad.hits)])
     step = Step(
         len(state.scratchpad.steps) + 1,
         call.name[:40],

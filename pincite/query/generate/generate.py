@@ -45,7 +45,7 @@ async def extractive_draft(run: Run, prompt: Prompt) -> Draft:
 
 def build_draft(run: Run, prompt: Prompt, pieces: Sequence[StreamPart], given: Sequence[str]) -> Draft:
     """The draft made of complete output; links are allowed to URLs in the texts `given` and in the sources."""
-    link_policy = LinkPolicy.allowing([*given, *(hit.chunk.text for hit in prompt.sources)])
+    link_policy = LinkPolicy.allowing([*given, *linked_texts(prompt.sources)])
     writer = _DraftWriter(run, StreamFilter(_mark_normaliser(prompt.sources), link_policy), link_policy)
     for piece in pieces:
         writer.add(piece)
@@ -59,7 +59,7 @@ async def _write(run: Run, llm: LLM, prompt: Prompt, *, streamed: bool = True) -
     run.observe(**llm_request_attributes(run.provider_of(llm), prompt, llm.name))
     if llm is not run.kit.extractive:
         run.prompt = prompt
-    given = [*(message.content for message in prompt.messages), *(hit.chunk.text for hit in prompt.sources)]
+    given = [*(message.content for message in prompt.messages), *linked_texts(prompt.sources)]
     link_policy = LinkPolicy.allowing(given)
     writer = _DraftWriter(run, StreamFilter(_mark_normaliser(prompt.sources), link_policy), link_policy, streamed)
     failure: Unavailable | None = None
@@ -80,6 +80,12 @@ async def _write(run: Run, llm: LLM, prompt: Prompt, *, streamed: bool = True) -
         run.observe(thought_characters=len(thought))
         run.thoughts.append(thought)
     return draft
+
+
+def linked_texts(sources: Sequence[Hit]) -> list[str]:
+    """The texts whose URLs an answer may link to: the passages, and the addresses of their documents."""
+    chunks = [hit.chunk for hit in sources]
+    return [text for one in chunks for text in (one.text, one.source_uri or "", *one.source_urls)]
 
 
 def _mark_normaliser(sources: Sequence[Hit]) -> Callable[[str], str]:

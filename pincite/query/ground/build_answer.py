@@ -11,7 +11,7 @@ from pincite.core.run import Run
 from pincite.query.citations.sources import related_documents, sources_of
 
 SUFFICIENT_COVERAGE = 0.6
-"""Share of the question's terms that sufficient evidence covers."""
+"""Share of the question's terms that sufficient evidence covers; no aspect of the question may be missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def build_answer(
         replaced_model=draft.replaces,
     )
     sufficiency = Sufficiency(
-        bool(hits) and evidence.coverage >= SUFFICIENT_COVERAGE,
+        bool(hits) and evidence.coverage >= SUFFICIENT_COVERAGE and not evidence.missing,
         round(evidence.coverage, 4),
         evidence.missing,
         bool(grounded.conflicts),

@@ -76,7 +76,12 @@ def test_confidence_is_not_high_without_citations_or_with_conflicts(against: dic
 
 @pytest.mark.parametrize(
     ("relevant", "grounded", "score", "level"),
-    [((0.9, 0.4), 1.0, 0.9, "high"), ((0.4, 0.9), 0.5, 0.45, "low"), ((0.6,), 1.0, 0.6, "medium"), ((), 1.0, 0.0, "low")],
+    [
+        ((0.9, 0.4), 1.0, 0.9, "high"),
+        ((0.4, 0.9), 0.5, 0.45, "low"),
+        ((0.6,), 1.0, 0.6, "medium"),
+        ((), 1.0, 0.0, "low"),
+    ],
 )
 def test_the_product_rule_multiplies_relevance_and_grounding(
     relevant: tuple[float, ...], grounded: float, score: float, level: str
