@@ -1,6 +1,7 @@
 """The design in five stages, against its profile: retrieval, context, generation, citations, confidence."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -236,3 +237,19 @@ def test_a_title_is_matched_with_all_passages_found_whether_or_not_they_fit_the_
     assert (cited["matched"], cited["docId"], cited["matchedBy"]) == (True, found["docId"], "title")
     assert cited["score"] > 0.15
     assert (unknown["matched"], unknown["docId"]) == (False, None)
+
+
+def test_the_threshold_holds_for_the_built_in_embedder(database_url: str, tmp_path: Path) -> None:
+    own = {"embedding.provider": "pincite_embed", "embedding.dimensions": 0}
+    with walking("five-stage", database_url, tmp_path / "data", **own) as made:
+        made.door.add("hr", leave=LEAVE, vacation=VACATION)
+        made.door.add("office", parking=PARKING)
+        made.says("Nobody should be asked.")
+        told = made.ask("/api/query", query="What does quantum chromodynamics say about quarks?")
+        assert (told["confidence"]["level"], told["sources"], told["relatedDocs"]) == ("Low", [], [])
+        assert (told["metadata"]["chunksRetrieved"], told["metadata"]["model"]) == (0, None)
+        assert made.prompts() == []
+        made.says("Up to five vacation days carry over into the next year. [Leave Policy]")
+        told = made.ask("/api/query", query=ASKED)
+        assert told["citations"][0]["matched"]
+        assert told["confidence"]["level"] in ("High", "Medium")

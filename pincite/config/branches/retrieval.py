@@ -103,7 +103,7 @@ class Rag(Branch):
     threshold_on: Literal["relevance", "similarity"] = Field(
         default="relevance",
         description="The score that the thresholds apply to: calibrated relevance, or the cosine of question and "
-        "passage.",
+        "passage on the scale of all-MiniLM-L6-v2 (about 0.1 for unrelated texts, 0.7 for related ones).",
     )
     reranker: str = Field(
         default="none",

@@ -6,7 +6,7 @@ from pincite.core.query.hits import Hit
 from pincite.core.query.plan import Plan
 from pincite.core.run import Run
 from pincite.core.traces import span
-from pincite.query.rank.relevance import has_cosines
+from pincite.query.rank.relevance import has_cosines, scaled_similarity
 
 MIN_RELEVANCE = 0.02
 """Minimum relevance of a passage for an answer, whatever its cosine is."""
@@ -64,6 +64,6 @@ def is_title_match(hit: Hit) -> bool:
 
 
 def threshold_score(run: Run, hit: Hit) -> float:
-    """The score that thresholds apply to: the cosine or the relevance, as `rag.threshold_on` says."""
+    """The score that thresholds apply to: the scaled cosine or the relevance, as `rag.threshold_on` says."""
     by_cosine = run.settings.rag.threshold_on == "similarity" and has_cosines(run)
-    return hit.similarity if by_cosine else hit.relevance
+    return scaled_similarity(run, hit) if by_cosine else hit.relevance

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pincite.core.query.answer import Confidence, ConfidenceLevel, Groundedness
-from pincite.core.query.hits import Hit
 from pincite.query.ground.support import MIN_SUPPORT
 from pincite.text.terms import query_terms, question_language, terms
 
@@ -118,19 +117,19 @@ def answered_share(question: str, cited_texts: Sequence[str]) -> float:
     return len(wanted & held) / len(wanted) if wanted else 0.0
 
 
-def counted_confidence(inputs: ConfidenceInputs, hits: Sequence[Hit], cited: int) -> Confidence:
-    """The confidence by the number of passages found and their mean similarity; `cited` are the titles cited."""
-    if not hits:
+def counted_confidence(inputs: ConfidenceInputs, similarities: Sequence[float], cited: int) -> Confidence:
+    """The confidence by the similarities of the passages found: their number and mean; `cited` are the titles cited."""
+    if not similarities:
         return Confidence(0.0, "low", "no relevant passage was found")
-    mean = sum(hit.similarity for hit in hits) / len(hits)
+    passages, mean = len(similarities), sum(similarities) / len(similarities)
     level: ConfidenceLevel = next(
-        (name for name, count, least in COUNT_LEVELS if len(hits) >= count and mean >= least), "low"
+        (name for name, count, least in COUNT_LEVELS if passages >= count and mean >= least), "low"
     )
-    found = f"{len(hits)} source{'' if len(hits) == 1 else 's'}"
+    found = f"{passages} source{'' if passages == 1 else 's'}"
     reasons: dict[str, str] = {
-        "high": f"{len(hits)} relevant sources with {cited} citation{'' if cited == 1 else 's'}",
+        "high": f"{passages} relevant sources with {cited} citation{'' if cited == 1 else 's'}",
         "medium": f"{found} found, average relevance {mean:.0%}",
-        "low": f"only {found} found" if len(hits) < COUNT_LEVELS[1][1] else f"low relevance scores (avg {mean:.0%})",
+        "low": f"only {found} found" if passages < COUNT_LEVELS[1][1] else f"low relevance scores (avg {mean:.0%})",
     }
     return Confidence(round(raw_confidence(inputs), 4), level, reasons[level])
 

@@ -24,6 +24,7 @@ from pincite.query.ground.confidence import (
 )
 from pincite.query.ground.conflicts import find_conflicts
 from pincite.query.ground.support import MIN_SUPPORT, SupportVerdict
+from pincite.query.rank.relevance import scaled_similarity
 from pincite.query.understand.small_talk import talk_kind, talk_language
 from pincite.text.fixed_answers import nothing_found, nothing_readable, quote_words, talk_reply
 from pincite.text.terms import question_language
@@ -199,7 +200,7 @@ def _confidence(
     )
     if run.settings.confidence.rule == "counted":
         matched = {citation.title for citation in grounded.citations if citation.matched}
-        return counted_confidence(inputs, evidence.hits, len(matched))
+        return counted_confidence(inputs, [scaled_similarity(run, hit) for hit in evidence.hits], len(matched))
     return product_confidence(inputs) if run.settings.confidence.rule == "product" else calibrated_confidence(inputs)
 
 

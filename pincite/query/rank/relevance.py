@@ -4,9 +4,9 @@ import math
 from collections.abc import Sequence
 from functools import lru_cache
 
-from pincite.core.query.hits import RetrievedChunk
+from pincite.core.query.hits import Hit, RetrievedChunk
 from pincite.core.run import Run
-from pincite.models.calibration import Calibration
+from pincite.models.calibration import Calibration, known_calibration, to_common_scale
 from pincite.text.terms import query_terms, terms
 
 MAX_CACHED_CHARS = 10_000
@@ -16,6 +16,16 @@ MAX_CACHED_CHARS = 10_000
 def has_cosines(run: Run) -> bool:
     """Whether every hit has a cosine: the question was embedded, and all documents by the same model."""
     return not any(note.stage in ("query_embedding", "vectors") for note in run.degraded)
+
+
+def scaled_similarity(run: Run, hit: Hit) -> float:
+    """The cosine of a hit on the scale of all-MiniLM-L6-v2, which the thresholds are meant for.
+
+    Embedders differ: unrelated texts have cosines of about 0.1 with that model, and of about 0.7 with the built-in one.
+    """
+    calibration = known_calibration(run.kit.embedder)
+    scaled = to_common_scale(calibration, hit.similarity) if calibration else None
+    return hit.similarity if scaled is None else round(scaled, 9)
 
 
 def chunk_terms(chunk: RetrievedChunk) -> frozenset[str]:

@@ -16,7 +16,6 @@ from pincite.query.ground.confidence import (
     estimate_likelihood,
     product_confidence,
 )
-from tests.builders import hit
 
 WHOLE = Groundedness(1.0, (GroundedSentence(0, 9, 1.0, 1),))
 GOOD = ConfidenceInputs((0.99, 0.4), WHOLE, 1.0)
@@ -106,6 +105,5 @@ def test_confidence_is_zero_without_citations() -> None:
     ],
 )
 def test_the_counted_rule_uses_passages_and_mean_similarity(similarities: list[float], level: str, reason: str) -> None:
-    hits = [replace(hit("x", key=key), similarity=one) for key, one in enumerate(similarities)]
-    made = counted_confidence(GOOD, hits, 2)
+    made = counted_confidence(GOOD, similarities, 2)
     assert (made.level, made.reason, made.score) == (level, reason, 0.99)

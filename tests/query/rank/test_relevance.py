@@ -1,6 +1,13 @@
+from collections.abc import Callable
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from pincite.core.run import Run
 from pincite.models.calibration import LEXICAL_ONLY, MINILM
-from pincite.query.rank.relevance import chunk_terms, coverage, relevance
-from tests.builders import found
+from pincite.query.rank.relevance import chunk_terms, coverage, relevance, scaled_similarity
+from tests.builders import found, hit
 
 
 def test_more_of_the_questions_words_make_a_passage_more_relevant() -> None:
@@ -26,3 +33,21 @@ def test_a_question_without_words_is_covered_by_nothing() -> None:
 def test_by_words_alone_the_cosine_counts_for_nothing() -> None:
     passage = found("Cats purr.")
     assert relevance(["cats"], passage, 0.9, LEXICAL_ONLY) == relevance(["cats"], passage, -0.9, LEXICAL_ONLY)
+
+
+@pytest.mark.parametrize(
+    ("embedder", "cosine", "scaled"),
+    [
+        ("minilm-l6-v2/int8", 0.4, 0.4),
+        ("pincite-embed/int8", 0.723, 0.076),  # unrelated texts
+        ("pincite-embed/int8", 0.922, 0.672),  # related texts
+        ("pincite-embed/int8", 0.8225, 0.374),
+        ("unknown", 0.4, 0.4),
+    ],
+)
+def test_cosines_are_compared_on_one_scale(
+    make_run: Callable[..., Run], embedder: str, cosine: float, scaled: float
+) -> None:
+    run = make_run()
+    run.kit = replace(run.kit, embedder=SimpleNamespace(name=embedder))  # type: ignore[arg-type]
+    assert scaled_similarity(run, replace(hit("cats"), similarity=cosine)) == pytest.approx(scaled, abs=1e-9)
