@@ -144,10 +144,14 @@ class CompletionNode(Node):
         )
 
 
-def _normalize_type(node: Any) -> Any:
-    """Normalise the type of a node: `RAG`, `ReadDocument` and `Completion` are accepted too."""
+def _normalize_node(node: Any) -> Any:
+    """Normalise a node: the types `RAG`, `ReadDocument` and `Completion` and fields in camel case are accepted too."""
     if not isinstance(node, dict):
         raise ValueError("a node must be an object with id and type")
+    fields = {re.sub(r"(?<=[a-z])[A-Z]", lambda hump: f"_{hump[0].lower()}", str(name)): name for name in node}
+    if len(fields) < len(node):
+        raise ValueError("a field is sent twice, in two spellings; send it once")
+    node = {name: node[given] for name, given in fields.items()}
     given = str(node.get("type", ""))[:100]
     plain = re.sub(r"[^a-z]|node$", "", given.lower())
     kind = next((name for name in NODE_TYPES if name.replace("_", "") == plain), None)
@@ -159,7 +163,7 @@ def _normalize_type(node: Any) -> Any:
 
 
 AnyNode = Annotated[
-    Annotated[RagNode | ReadNode | CompletionNode, Field(discriminator="type")], BeforeValidator(_normalize_type)
+    Annotated[RagNode | ReadNode | CompletionNode, Field(discriminator="type")], BeforeValidator(_normalize_node)
 ]
 
 

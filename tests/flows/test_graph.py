@@ -70,6 +70,7 @@ def test_placeholders_of_a_prompt_are_filled_once() -> None:
         (flow({"id": "x"}), "there is no node type"),
         (flow("x"), "a node must be an object"),  # type: ignore[arg-type]
         (flow({**RAG, "topk": 1}, WRITE, edges="r>c"), "topk"),
+        (flow({**RAG, "topK": 1, "top_k": 2}, WRITE, edges="r>c"), "a field is sent twice, in two spellings"),
         (flow({**RAG, "queries": ["x"] * 6}, WRITE, edges="r>c"), "queries"),
         (flow({"id": "a b", "type": "rag"}), "id"),
         (flow(WRITE, WRITE), "two nodes have the id 'c'"),

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pincite.stub.thread import StubLLM
-from tests.api.live_server import completed, upload
+from tests.api.live_server import assert_problem, completed, upload
 from tests.seeds.walk import Walk, walking
 
 WRITTEN = json.dumps({"summary": "Felines rest.", "questions": ["Who rests?"]})
@@ -101,6 +101,20 @@ def test_without_enrichment_a_passage_is_embedded_under_its_labels(database_url:
         }
 
 
+def test_a_document_is_read_by_the_source_that_a_result_names(walk: Walk) -> None:
+    taken_in(walk, "voles.md", "# Voles\n\nVoles dig tunnels.\n")
+    [found, *_] = walk.ask(f"{STORE}/query-many", queries=["Voles dig tunnels"], folder="pets")["results"]
+    assert found["metadata"]["source_uri"] == "voles.md"
+    read = walk.ask(f"{STORE}/documents/read", sourceUri="voles.md")
+    assert (read["doc_id"], read["content"]) == (found["metadata"]["doc_id"], "# Voles\n\nVoles dig tunnels.\n")
+    upload(walk.client, "voles.md", "# Other voles\n", folder="elsewhere")
+    twice = walk.client.post(f"{STORE}/documents/read", json={"sourceUri": "voles.md"})
+    assert_problem(twice, 422, "invalid")
+    upload(walk.client, "other.md", "# More voles\n", folder="elsewhere", source_uri="voles.md")
+    completed(walk.client, "elsewhere")
+    assert walk.ask(f"{STORE}/documents/read", sourceUri="voles.md")["content"] == "# More voles\n"
+
+
 def test_an_answer_may_link_to_the_address_of_its_source(walk: Walk) -> None:
     walk.says({"say": WRITTEN, "match": "."})
     address, other = "https://example.org/beavers/dams?page=2", "https://example.org/beavers/dams?page=3"
@@ -157,7 +171,7 @@ def test_the_model_is_told_how_many_queries_it_may_write(walk: Walk) -> None:
     walk.says(
         {"tools": [{"name": "rag_search", "arguments": {"queries": ["ships"]}}]}, "Harbour ships sail. [Source 1]"
     )
-    nodes = [{"id": "docs", "type": "RAG", "max_queries": 2}, {"id": "answer", "type": "Completion"}]
+    nodes = [{"id": "docs", "type": "RAG", "maxQueries": 2}, {"id": "answer", "type": "Completion"}]
     edges = [{"from": "docs", "to": "answer"}]
     walk.ask("/api/v1/flows/run", input="What do harbour ships do?", nodes=nodes, edges=edges)
     [tool] = walk.prompts()[0]["tools"]

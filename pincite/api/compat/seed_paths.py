@@ -263,9 +263,13 @@ class QueriesBody(ManyBody, CamelCase):
 async def query_many(
     body: QueriesBody, request: Request, pincite: Engine, caller: Reader, admission: AdmissionControl
 ) -> JSONResponse:
-    """`POST /query-many`; each result also has `similarityScore` and `metadata.doc_id`."""
+    """`POST /query-many`; each result also has `similarityScore` and `metadata.doc_id`.
+
+    `metadata.source_uri` is the file name of a document that was uploaded without a source; `documents/read` takes it.
+    """
     result = json.loads(bytes((await search.query_many(body, request, pincite, caller, admission)).body))
     for hit in result["results"]:
         hit["similarityScore"] = hit["similarity_score"]
         hit["metadata"]["doc_id"] = hit["metadata"]["document_id"]
+        hit["metadata"]["source_uri"] = hit["metadata"]["source_uri"] or hit["metadata"]["document_name"]
     return JSONResponse(result)

@@ -125,16 +125,22 @@ class Library:
         return [to_document(row, self._signature) for row in found]
 
     async def find_source(self, scope: Scope, source_uri: str) -> str:
-        """Return the id of the document with this source URI; of several, the oldest."""
+        """Return the id of the document with this source URI; of several, the oldest.
+
+        A document without a source URI is found by its file name, if no other has the same.
+        """
         async with self._database.transaction(scope.person) as connection:
-            row = await fetch_one(
+            rows = await fetch_all(
                 connection,
-                "select id from document where source_uri = %s and realm = any(%s) order by created_at limit 1",
-                (source_uri, list(scope.realms)),
+                "select id, source_uri from document where realm = any(%s) and (source_uri = %s"
+                " or (source_uri is null and name = %s)) order by source_uri is null, created_at limit 2",
+                (list(scope.realms), source_uri, source_uri),
             )
-        if row is None:
+        if not rows:
             raise NotFound(f"there is no document with the source '{source_uri}'")
-        return str(row[0])
+        if len(rows) > 1 and rows[0][1] is None:
+            raise Invalid(f"several documents are called '{source_uri}'; read one by its doc_id")
+        return str(rows[0][0])
 
     async def documents(self, scope: Scope, listing: Listing) -> tuple[list[Document], str | None]:
         """Return one page of documents by folder and name, and the cursor of the next page, if any."""
