@@ -32,6 +32,7 @@ import numpy as np
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from prepare import rows, tidy
 from read_prepare import NAME, Neighbours, find_span, pack, renumber, sentences, stretch, window
+from translate import chat, joined, known, language_of
 
 PAPERS = {
     "en": "email to all staff|internal policy|meeting minutes|price list|notice on a door|house rules|contract clause|"
@@ -102,14 +103,6 @@ MONTHS = {
     "de": "Januar Februar März April Mai Juni Juli August September Oktober November Dezember".split(),
 }
 PAIR = re.compile(r"(?:^|Q:)\s*([^\n]+?\?)\s*\n+A:\s*([^\n]+)")
-MINE = {
-    "en": set(
-        "the of is what how who when which does do are in to for and many much long where why can must was".split()
-    ),
-    "de": set(
-        "der die das ist wie wer wann welche welcher welches wird werden sind in zu für und viele viel lange wo warum kann muss was den dem ein eine von bis war im".split()
-    ),
-}
 
 
 def facts(language: str) -> str:
@@ -137,13 +130,6 @@ def facts(language: str) -> str:
         ),
     ]
     return ", ".join(item.strip() for item in random.sample(choices, random.randint(4, 6)))
-
-
-def chat(text: str, begin: str = "") -> str:
-    return (
-        "<|im_start|>system\nYou are a helpful assistant.<|im_end|>\n"
-        f"<|im_start|>user\n{text}<|im_end|>\n<|im_start|>assistant\n{begin}"
-    )
 
 
 def document_prompt(language: str) -> tuple[str, str]:
@@ -185,12 +171,6 @@ def question_prompt(passage: str, language: str) -> str:
         "word for word from the text.\nFormat:\nQ: question\nA: answer",
         "Q:",
     )
-
-
-def translation_prompt(text: str) -> str:
-    if text.endswith("?"):
-        return chat(f"Translate this question into German. Do not answer it, write only the German question.\n\n{text}")
-    return chat(f"Translate into German. Write only the translation.\n\n{text}")
 
 
 def passages(options: argparse.Namespace) -> None:
@@ -268,40 +248,6 @@ def write(options: argparse.Namespace) -> None:
     save(options.out, "questions", [item | {"written": text} for item, text in zip(items, texts, strict=True) if text])
 
 
-def translate(options: argparse.Namespace) -> None:
-    """Questions and claims first, then sentences of passages, until the time is up."""
-    from language_model import LanguageModel
-
-    began = time.time()
-    model = LanguageModel(options.model, options.device)
-    base = [row for row in rows(options.base) if row["language"] == "en"]
-    own = [
-        {"q": tidy(question), "p": item["text"]}
-        for item in rows(os.path.join(options.texts, "questions.jsonl.gz"))
-        if item["language"] == "en"
-        for question, _ in PAIR.findall(item["written"])
-    ]
-    random.shuffle(base)
-    random.shuffle(own)
-    short = list(dict.fromkeys(row["q"] for row in (*own, *base)))
-    found = model.write([translation_prompt(text) for text in short], 0, 0, 2048, began + 0.45 * options.seconds)
-    save(options.texts, "translated-questions", [{"en": e, "de": d} for e, d in zip(short, found, strict=True) if d])
-    print(f"{time.time() - began:.0f} s", flush=True)
-    mixed = [row for pair in zip(base, own, strict=False) for row in pair]
-    long: dict[str, None] = {}
-    for row in mixed:
-        if len(long) < options.sentences:
-            long |= dict.fromkeys(part for a, b in sentences(row["p"]) if len(part := row["p"][a:b].strip()) > 3)
-    found = model.write([translation_prompt(text) for text in long], 0, 0, 1536, began + options.seconds)
-    save(options.texts, "translated-sentences", [{"en": e, "de": d} for e, d in zip(long, found, strict=True) if d])
-
-
-def language_of(text: str) -> str:
-    words = re.findall(r"[\wäöüß]+", text.lower())
-    german = sum(word in MINE["de"] for word in words) + 2 * len(re.findall("[äöüß]", text.lower()))
-    return "de" if german > sum(word in MINE["en"] for word in words) else "en"
-
-
 def shown(item: dict) -> str:
     """The passage as the reader sees it: half of them under their title."""
     return f"{item['title']}\n{item['text']}" if item.get("title") and random.random() < 0.5 else item["text"]
@@ -350,61 +296,6 @@ def question_rows(items: list[dict]) -> list[dict]:
     return made
 
 
-def good_translation(english: str, german: str) -> bool:
-    """Whether the numbers are the same and the length is plausible."""
-    if (
-        "\n" in german
-        or english.endswith("?") != german.endswith("?")
-        or not 0.6 < (len(german) + 8) / (len(english) + 8) < 2.2
-    ):
-        return False
-    digits = [sorted(re.findall(r"\d+", text.replace(",", "").replace(".", ""))) for text in (english, german)]
-    return digits[0] == digits[1] and (len(english) < 25 or language_of(german) == "de")
-
-
-def translated_passage(row: dict, words: dict[str, str]) -> tuple[str, tuple[int, int] | None] | None:
-    """The passage and its answer in German; no span where the answer's translation does not stand in its sentence."""
-    text, span, made, found = row["p"], row["span"], "", None
-    answer = text[span[0] : span[1]] if span else ""
-    for a, b in sentences(text):
-        part = text[a:b].strip()
-        german = part if len(part) <= 3 else words.get(part)
-        if german is None:
-            return None
-        if span and a <= span[0] < b:
-            wanted = [answer, words.get(answer, answer)]
-            if re.fullmatch(r"[\d.,]+\D*", answer):
-                wanted.append(re.match(r"[\d.,]+", answer)[0].replace(",", "#").replace(".", ",").replace("#", "."))
-            for one in wanted:
-                at = german.lower().find(one.lower()) if one else -1
-                if at >= 0:
-                    found = (len(made) + at, len(made) + at + len(one))
-                    break
-            else:
-                if len(answer) > 0.7 * len(part):
-                    found = (len(made), len(made) + len(german))
-        made += german + text[a:b][len(text[a:b].rstrip()) :]
-    return made.rstrip(), found
-
-
-def joined(row: dict, questions: dict[str, str], words: dict[str, str]) -> list[dict]:
-    """The example with its question, its passage or both in German."""
-    made = []
-    asked = questions.get(row["q"])
-    if asked and random.random() < 0.6:
-        made.append(row | {"q": asked, "language": "de"})
-    read = translated_passage(row, words)
-    if read is None:
-        return made
-    passage, span = read
-    held = {"p": passage, "span": span, "language": "de"}
-    if asked and (row["span"] is None or span or random.random() < 0.6):
-        made.append(row | held | {"q": asked})
-    if random.random() < 0.5:
-        made.append(row | held)
-    return made
-
-
 def written_rows(job: tuple) -> list[dict]:
     items, seed = job
     random.seed(seed)
@@ -417,9 +308,9 @@ def packed(job: tuple) -> list[dict]:
 
 
 def joined_packed(job: tuple) -> int:
-    base, questions, words, tokenizer, path, seed = job
+    base, words, tokenizer, path, seed = job
     random.seed(seed)
-    made = [new for row in base for new in joined(row, questions, words)]
+    made = [new for row in base for new in joined(row, words)]
     for row in made:
         if random.random() < 0.2:
             row["q"] = row["q"].rstrip("?")
@@ -466,20 +357,18 @@ def examples(options: argparse.Namespace) -> None:
     ids, sentence = (grid.cpu().numpy()[taken] for grid in (data.ids, data.sentence))
     path = os.path.join(options.out, "train-written.npz")
     np.savez(path, ids=ids.astype(np.uint16), sentence=sentence.astype(np.uint8), **columns)
-    maps: list[dict[str, str]] = []
-    for name in ("translated-questions", "translated-sentences"):
-        pairs = rows(os.path.join(options.texts, name + ".jsonl.gz"))
-        maps.append({row["en"]: row["de"] for row in pairs if good_translation(row["en"], row["de"])})
+    german = known(options.texts)
     base = [row for row in (*rows(options.base), *own) if row["language"] == "en"]
     random.shuffle(base)
     jobs = []
     for number in range(count):
         share = base[number::count]
-        questions = {row["q"]: maps[0][row["q"]] for row in share if row["q"] in maps[0]}
-        parts = {row["p"][a:b].strip() for row in share for a, b in sentences(row["p"])}
-        words = {part: maps[1][part] for part in parts if part in maps[1]}
+        wanted = {row["q"] for row in share}
+        wanted |= {row["p"][a:b].strip() for row in share for a, b in sentences(row["p"])}
+        wanted |= {row["p"][slice(*row["span"])] for row in share if row["span"]}
+        words = {part: german[part] for part in wanted if part in german}
         path = os.path.join(options.out, f"train-translated-{number}.npz")
-        jobs.append((share, questions, words, options.tokenizer, path, number))
+        jobs.append((share, words, options.tokenizer, path, number))
     with ProcessPoolExecutor(count) as pool:
         sizes = list(pool.map(joined_packed, jobs))
     print(f"{time.time() - began:.0f} s: {len(own)} written, {sum(sizes)} with German of {len(base)}", flush=True)
@@ -487,18 +376,17 @@ def examples(options: argparse.Namespace) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("passages", "write", "translate", "examples"))
+    parser.add_argument("what", choices=("passages", "write", "examples"))
     for name in ("shards", "out", "model", "passages", "base", "texts", "tokenizer", "reader"):
         parser.add_argument("--" + name, default="")
     parser.add_argument("--seconds", type=float, default=480)
     parser.add_argument("--documents", type=int, default=14000)
-    parser.add_argument("--sentences", type=int, default=160000)
     parser.add_argument("--batch", type=int, default=768)
     parser.add_argument("--processes", type=int, default=14)
     parser.add_argument("--device", default="cuda")
     options = parser.parse_args()
     random.seed(5)
-    {"passages": passages, "write": write, "translate": translate, "examples": examples}[options.what](options)
+    {"passages": passages, "write": write, "examples": examples}[options.what](options)
 
 
 if __name__ == "__main__":

@@ -44,6 +44,9 @@ SENTENCES = {
     "php": 1.0,
     "omosqa": 5.0,
     "ntrex": 6.0,
+    "translated": 1.5,
+    "questions": 3.0,
+    "records": 5.0,
 }
 PASSAGES = {
     "msdocs": 1.0,
@@ -55,6 +58,9 @@ PASSAGES = {
     "php": 1.0,
     "omosqa": 6.0,
     "ntrex": 8.0,
+    "translated": 3.0,
+    "questions": 0.5,
+    "records": 1.0,
 }
 
 

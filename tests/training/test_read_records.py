@@ -1,0 +1,70 @@
+"""Examples made of hand-written records."""
+
+import random
+
+import pytest
+
+from pincite.models.shipped import shipped_model
+from training.read_records import CONTRADICTED, NOT_STATED, SUPPORTED, Maker, place
+
+TEXT = "The pool opens at 9 on weekdays. On Sunday it opens at 10. Dogs may not enter the garden."
+RECORD = {
+    "language": "en",
+    "kind": "notice",
+    "title": "Pool",
+    "text": TEXT,
+    "questions": [{"en": "When does the pool open on Sunday?", "de": "Wann öffnet das Bad am Sonntag?", "answer": "10"}],
+    "unanswerable": [{"en": "What does the pool cost?", "de": "Was kostet das Bad?"}],
+    "yesno": [
+        {"en": "May dogs come in?", "de": "Dürfen Hunde hinein?", "answer": "no", "evidence": "Dogs may not enter the garden."}
+    ],
+    "claims": [
+        {"how": "modality", "true_en": "Dogs stay outside.", "false_en": "Dogs may enter.", "true_de": "Hunde bleiben draußen.", "false_de": "Hunde dürfen hinein."}
+    ],
+    "not_stated": [{"en": "Cats may enter.", "de": "Katzen dürfen hinein."}],
+    "held": False,
+}  # fmt: skip
+OTHER = RECORD | {"title": "Sauna", "text": "The sauna is warm. It has two rooms."}
+
+
+@pytest.fixture
+def made() -> list[dict]:
+    random.seed(4)
+    maker = Maker([RECORD, OTHER], str(shipped_model("pincite-embed").file("tokenizer.json")))
+    for _ in range(12):
+        maker.take(RECORD)
+    return maker.made
+
+
+def test_the_answer_is_where_its_sentence_shares_most_words_with_the_question() -> None:
+    text = "Nolte wrote the plan in May. The keys of the archive are with Nolte."
+    start, end = place(text, "Nolte", "Who has the keys of the archive?")
+    assert (start, text[start:end]) == (62, "Nolte")
+    assert place("Room 110 has 10 seats.", "10", "How many seats?") == (13, 15)
+
+
+def test_spans_hold_the_answer_in_every_surrounding(made: list[dict]) -> None:
+    spans = {one["p"][slice(*one["span"])] for one in made if one["span"]}
+    assert spans == {"10", "Dogs may not enter the garden."}
+    passages = {one["p"] for one in made}
+    assert any(passage.startswith("Pool\n") for passage in passages)
+    assert any("sauna" in passage or "two rooms" in passage for passage in passages)
+
+
+def test_labels_are_those_of_the_record(made: list[dict]) -> None:
+    def told(text: str) -> set[tuple[int, int, int]]:
+        same = [one for one in made if one["q"].rstrip("?").lower() == text.rstrip("?").lower()]
+        return {(one["answerable"], one["polarity"], one["claim"]) for one in same}
+
+    assert told("May dogs come in?") == told("Dürfen Hunde hinein?") == {(1, 1, -1)}
+    assert told("What does the pool cost?") == {(0, 2, -1)}
+    assert told("Dogs stay outside.") == {(-1, -1, SUPPORTED)}
+    assert told("Hunde dürfen hinein.") == {(-1, -1, CONTRADICTED)}
+    assert told("Cats may enter.") == {(-1, -1, NOT_STATED)}
+    assert told("When does the pool open on Sunday?") <= {(1, 2, -1), (0, 2, -1)}
+
+
+def test_a_passage_without_its_answer_is_not_answerable(made: list[dict]) -> None:
+    for one in made:
+        if one["q"].lower().startswith("when does the pool") and not one["answerable"]:
+            assert "On Sunday it opens at 10." not in one["p"]

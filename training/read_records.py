@@ -1,0 +1,140 @@
+"""Turn hand-written records into examples for the reader.
+
+    python training/read_records.py RECORDS.jsonl [...] --tokenizer TOKENIZER.json --out OUT [--times 3]
+
+A record is a short document with its questions, unanswerable questions, yes/no questions and claims in English and
+German (`training/records/README.md`). A twelfth of the records is held out. Each example is made `--times` times, in
+different surroundings: the text alone, under its title, beside another text.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import re
+import sys
+import zlib
+from pathlib import Path
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from prepare import rows
+from read_prepare import QUESTION_ROOM, ROOM, pack, sentences, window
+
+LANGUAGES = ("en", "de")
+SUPPORTED, CONTRADICTED, NOT_STATED = range(3)
+
+
+def place(text: str, answer: str, question: str) -> tuple[int, int]:
+    """Where the answer stands; of several places, the one whose sentence shares most words with the question."""
+    whole = re.compile(rf"(?<!\w){re.escape(answer)}(?!\w)")
+    found = [match.span() for match in whole.finditer(text)] or [(text.index(answer), text.index(answer) + len(answer))]
+    asked = set(re.findall(r"\w{4,}", question.lower()))
+
+    def shared(span: tuple[int, int]) -> int:
+        near = next(text[a:b] for a, b in sentences(text) if a <= span[0] < b)
+        return len(asked & set(re.findall(r"\w{4,}", near.lower())))
+
+    return max(found, key=shared)
+
+
+class Maker:
+    """Makes the examples of records; other records of the language give foreign text."""
+
+    def __init__(self, records: list[dict], tokenizer: str) -> None:
+        from tokenizers import Tokenizer
+
+        self.pieces = Tokenizer.from_file(tokenizer)
+        self.others = {code: [one["text"] for one in records if one["language"] == code] for code in LANGUAGES}
+        self.made: list[dict] = []
+
+    def fits(self, question: str, passage: str) -> bool:
+        asked = min(QUESTION_ROOM, len(self.pieces.encode(question, add_special_tokens=False).ids))
+        return len(self.pieces.encode(passage, add_special_tokens=False).ids) + asked + 3 <= ROOM
+
+    def surroundings(self, record: dict, text: str, question: str) -> tuple[str, int]:
+        """The text as a passage may show it, and where it begins in it."""
+        kind = random.random()
+        before, after = "", ""
+        if kind < 0.4:
+            before = record["title"] + "\n"
+        elif kind < 0.7:
+            other = random.choice(self.others[record["language"]])
+            parts = [other[a:b] for a, b in sentences(other)]
+            first = random.randrange(len(parts))
+            foreign = "".join(parts[first : first + random.randint(1, 4)]).strip()
+            before, after = (foreign + "\n", "") if random.random() < 0.5 else ("", "\n" + foreign)
+        passage = before + text + after
+        return (passage, len(before)) if self.fits(question, passage) else (text, 0)
+
+    def add(self, task: str, record: dict, code: str, question: str, span=None, text: str = "", **labels: int) -> None:
+        text = text or record["text"]
+        if span and not self.fits(question, text):
+            cut = window(text, *span)
+            if cut is None:
+                return
+            text, *span = cut
+        elif not self.fits(question, text):
+            return
+        passage, begin = self.surroundings(record, text, question)
+        if task != "claim" and random.random() < 0.25:
+            question = question.rstrip("?") if random.random() < 0.5 else question.lower()
+        row = {"task": task, "source": "records", "held": record["held"], "q": question, "p": passage}
+        row |= {"span": (span[0] + begin, span[1] + begin) if span else None}
+        row |= {"language": "en" if code == record["language"] == "en" else "de"}
+        self.made.append(row | {"answerable": -1, "polarity": -1, "claim": -1} | labels)
+
+    def take(self, record: dict) -> None:
+        """Every example of a record, once."""
+        text = record["text"]
+        for item in record["questions"]:
+            span = place(text, item["answer"], item[record["language"]])
+            rest = "".join(text[a:b] for a, b in sentences(text) if b <= span[0] or a >= span[1]).strip()
+            for code in LANGUAGES:
+                self.add("span", record, code, item[code], span, answerable=1, polarity=2)
+                if item["answer"] not in rest and len(rest) > 80 and random.random() < 0.35:
+                    self.add("span", record, code, item[code], text=rest, answerable=0, polarity=2)
+        for item in record["unanswerable"]:
+            for code in LANGUAGES:
+                self.add("span", record, code, item[code], answerable=0, polarity=2)
+        for item in record["yesno"]:
+            at = text.index(item["evidence"])
+            for code in LANGUAGES:
+                polarity = int(item["answer"] == "no")
+                span = (at, at + len(item["evidence"]))
+                self.add("yesno", record, code, item[code], span, answerable=1, polarity=polarity)
+        for item in record["claims"]:
+            for code in LANGUAGES:
+                self.add("claim", record, code, item[f"true_{code}"], claim=SUPPORTED)
+                self.add("claim", record, code, item[f"false_{code}"], claim=CONTRADICTED)
+        for item in record["not_stated"]:
+            for code in LANGUAGES:
+                self.add("claim", record, code, item[code], claim=NOT_STATED)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("records", nargs="+")
+    parser.add_argument("--tokenizer", required=True)
+    parser.add_argument("--out", required=True)
+    parser.add_argument("--times", type=int, default=3)
+    options = parser.parse_args()
+    random.seed(7)
+    records = [row for path in options.records for row in rows(path)]
+    for record in records:
+        record["held"] = zlib.crc32(record["title"].encode()) % 12 == 0
+    maker = Maker(records, options.tokenizer)
+    for turn in range(options.times):
+        for record in records:
+            if not (record["held"] and turn):
+                maker.take(record)
+    Path(options.out).mkdir(parents=True, exist_ok=True)
+    for name, held in (("train", False), ("valid", True)):
+        chosen = [row for row in maker.made if row["held"] is held]
+        if chosen:
+            kept = pack(chosen, options.tokenizer, os.path.join(options.out, f"{name}-records.npz"))
+            print(f"{name}: {len(kept)} examples of {sum(one['held'] is held for one in records)} records")
+
+
+if __name__ == "__main__":
+    main()
