@@ -203,9 +203,10 @@ def train(options: argparse.Namespace) -> dict[str, float]:
     valid = Examples(found_files(options.data, "valid"), device)
     size = examples.length.sum() / 1e6
     print(f"{len(examples)} examples, {size:.1f} million pieces, median {np.median(examples.length):.0f}", flush=True)
-    parameters = from_embedder(options.embedder, [int(at) for at in options.layers.split(",")])
     if options.resume:
         parameters = {name: array.astype(np.float32) for name, array in np.load(options.resume).items()}
+    else:
+        parameters = from_embedder(options.embedder, [int(at) for at in options.layers.split(",")])
     model = Reader(parameters).to(device)
     teacher = Reader(dict(np.load(options.teacher))).to(device).requires_grad_(False) if options.teacher else None
     model.one(EMBEDDINGS[0]).requires_grad_(False)
@@ -274,8 +275,8 @@ def train(options: argparse.Namespace) -> dict[str, float]:
 def parsed(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", required=True, nargs="+")
-    for name in ("embedder", "out"):
-        parser.add_argument("--" + name, required=True)
+    parser.add_argument("--out", required=True)
+    parser.add_argument("--embedder", default="", help="the weights to start from")
     parser.add_argument("--seconds", type=float, default=240)
     parser.add_argument("--steps", type=int, default=0)
     parser.add_argument("--rate", type=float, default=3e-4)
@@ -287,7 +288,7 @@ def parsed(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--hard", type=float, default=0.5, help="weight of the labels beside a teacher")
     parser.add_argument("--keep", type=float, default=60)
     parser.add_argument("--valid", type=int, default=2000, help="held-out examples measured on the way")
-    parser.add_argument("--resume", default="")
+    parser.add_argument("--resume", default="", help="or: the reader to continue from")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     return parser.parse_args(arguments)
