@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from psycopg import sql
+from psycopg.rows import TupleRow
 
 from pincite.config.branches.retrieval import Rag
 from pincite.core.accounts.access import Scope
@@ -110,12 +111,21 @@ class PostgresIndex:
         self, keys: Sequence[int], vectors: Sequence[Vector], *, scope: Scope, filters: Filters = NO_FILTERS
     ) -> Fetched:
         """Read chunks by key from one snapshot; chunks that are no longer served are left out."""
-        chunks_of, other_model = _fetch_statements(scope_sql.shape(filters), len(vectors))
+        fetched, _ = await self._fetch(keys, vectors, scope, filters)
+        return fetched
+
+    async def _fetch(
+        self, keys: Sequence[int], vectors: Sequence[Vector], scope: Scope, filters: Filters, *further: bytes
+    ) -> tuple[Fetched, list[list[TupleRow]]]:
+        """Read chunks, and the rows of further statements in the same round trip."""
+        statements = _fetch_statements(scope_sql.shape(filters), len(vectors))
         asked = {f"vector{n}": _literal(vector) for n, vector in enumerate(vectors)}
         values = {**scope_sql.values(scope, filters), **asked, "keys": list(keys), "model": self._model}
-        found, [(others,)] = await self._database.run_batch(scope.person, chunks_of, other_model, values=values)
+        found, [(others,)], *rows = await self._database.run_batch(
+            scope.person, *statements, *further, values=values
+        )
         chunks = {row[0]: retrieved_chunk(row) for row in found}
-        return Fetched(chunks, {row[0]: row[-1] for row in found if row[-1] is not None}, others)
+        return Fetched(chunks, {row[0]: row[-1] for row in found if row[-1] is not None}, others), rows
 
     async def documents_named(
         self, names: Sequence[str], vector: Vector, *, scope: Scope, filters: Filters
