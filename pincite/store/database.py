@@ -9,12 +9,13 @@ from types import MappingProxyType
 from typing import Any, LiteralString, Self
 
 import psycopg
-from psycopg import AsyncClientCursor, AsyncConnection, sql
+from psycopg import AsyncConnection, sql
 from psycopg.rows import TupleRow
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from pincite.core.request_context import read_only
 from pincite.errors import DataFolderError, PinciteError, SettingsError, StoreDown
+from pincite.store import bound
 from pincite.store.migrate import APP_ROLE, MIGRATION_LOCK, first_line, migrate, vector_index
 
 log = logging.getLogger(__name__)
@@ -102,17 +103,12 @@ class Database:
         many small searches, and on a busy machine every round trip costs waiting time.
         """
         own = {**CACHE_PERMISSIONS, **_settings_for(person, durable, local)}
-        statements = [query.as_bytes(None) if isinstance(query, sql.Composed) else query for query in queries]
         batch = [
-            _settings_by_name(tuple(own)),
-            *(statement.encode() if isinstance(statement, str) else statement for statement in statements),
+            bound.bind(_settings_by_name(tuple(own)), own),
+            *(bound.bind(_as_bytes(query), values) for query in queries),
         ]
         async with self._pooled() as connection:
-            cursor = AsyncClientCursor(connection)
-            await cursor.execute(b"; ".join(batch), {**values, **own}, prepare=False)
-            found = []
-            while cursor.nextset():
-                found.append(await cursor.fetchall() if cursor.description else [])
+            _, *found = await bound.run(connection, batch)
         return found
 
     @asynccontextmanager
@@ -239,6 +235,12 @@ def _set_local(values: Mapping[str, str] | Mapping[str, sql.Placeholder]) -> sql
     """Return the statement that sets PostgreSQL settings for one transaction."""
     calls = [sql.SQL("set_config({}, {}, true)").format(name, value) for name, value in values.items()]
     return sql.SQL("select {}").format(sql.SQL(", ").join(calls))
+
+
+def _as_bytes(query: Query) -> bytes:
+    if isinstance(query, sql.Composed):
+        return query.as_bytes(None)
+    return query.encode() if isinstance(query, str) else query
 
 
 @lru_cache(maxsize=64)
