@@ -140,7 +140,8 @@ def _dumped(value: Any) -> tuple[bytes | None, int, int]:
 def _dumped_by_psycopg(value: Any) -> tuple[bytes | None, int, int]:
     transformer = Transformer()
     dumper = transformer.get_dumper(value, PyFormat.AUTO)
-    return dumper.dump(value), dumper.oid, dumper.format
+    dumped = dumper.dump(value)
+    return None if dumped is None else bytes(dumped), dumper.oid, int(dumper.format)
 
 
 def _dumped_list(values: Sequence[Any]) -> tuple[bytes | None, int, int]:

@@ -102,13 +102,20 @@ class Database:
         Statements that are sent together are one transaction, so the person is set for these only. A question makes
         many small searches, and on a busy machine every round trip costs waiting time.
         """
-        own = {**CACHE_PERMISSIONS, **_settings_for(person, durable, local)}
-        batch = [
-            bound.bind(_settings_by_name(tuple(own)), own),
-            *(bound.bind(_as_bytes(query), values) for query in queries),
-        ]
+        statements = [bound.bind(_as_bytes(query), values) for query in queries]
+        return await self._send(_settings_for(person, durable, local), statements)
+
+    async def run_each(
+        self, person: str, query: Query, values: Sequence[Mapping[str, Any]], *, durable: bool = True
+    ) -> list[list[TupleRow]]:
+        """Run a statement with each of several sets of values, in one transaction and one round trip."""
+        statements = [bound.bind(_as_bytes(query), each) for each in values]
+        return await self._send(_settings_for(person, durable, NO_SETTINGS), statements)
+
+    async def _send(self, settings: Mapping[str, str], statements: Sequence[bound.Bound]) -> list[list[TupleRow]]:
+        own = {**CACHE_PERMISSIONS, **settings}
         async with self._pooled() as connection:
-            _, *found = await bound.run(connection, batch)
+            _, *found = await bound.run(connection, [bound.bind(_settings_by_name(tuple(own)), own), *statements])
         return found
 
     @asynccontextmanager

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from pincite.config.branches.retrieval import Rag
 from pincite.core.accounts.access import Scope
@@ -84,8 +85,11 @@ class MemoryVocabulary(PostgresVocabulary):
         view = self._resident.view(self._database, scope, NO_FILTERS, self._vectors)
         if view is None:
             return await super().known_words(words, scope=scope)
-        known = frozenset(
-            word for word in words if any(view.has_term(term) for term in query_terms(word, view.languages))
-        )
+        known = frozenset(word for word in words if any(map(view.has_term, _terms_of(word, view.languages))))
         missing = frozenset(words) - known
         return known | (await super().known_words(missing, scope=scope) if missing else frozenset())
+
+
+@lru_cache(maxsize=10_000)
+def _terms_of(word: str, languages: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(query_terms(word, languages))

@@ -122,9 +122,7 @@ class PostgresIndex:
         statements = _fetch_statements(scope_sql.shape(filters), len(vectors))
         asked = {f"vector{n}": half_vector(vector) for n, vector in enumerate(vectors)}
         values = {**scope_sql.values(scope, filters), **asked, "keys": list(keys), "model": self._model}
-        found, [(others,)], *rows = await self._database.run_batch(
-            scope.person, *statements, *further, values=values
-        )
+        found, [(others,)], *rows = await self._database.run_batch(scope.person, *statements, *further, values=values)
         chunks = {row[0]: retrieved_chunk(row) for row in found}
         return Fetched(chunks, {row[0]: row[-1] for row in found if row[-1] is not None}, others), rows
 
@@ -134,7 +132,12 @@ class PostgresIndex:
         """Return the documents with one of these names; names of too many documents are ignored."""
         if not scope.realms or not names:
             return []
-        values = {"names": list(names), "few": MAX_DOCUMENTS_PER_NAME, "vector": half_vector(vector), "model": self._model}
+        values = {
+            "names": list(names),
+            "few": MAX_DOCUMENTS_PER_NAME,
+            "vector": half_vector(vector),
+            "model": self._model,
+        }
         query = sql.SQL(_DOCUMENTS_NAMED).format(
             library=scope_sql.library(filters),
             documents=scope_sql.documents(filters),

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from psycopg import sql
+from psycopg.rows import TupleRow
 
 from pincite.core.accounts.access import Scope
 from pincite.store.database import LONG_TIMEOUTS, Connection, Database, fetch_all
@@ -66,9 +67,7 @@ async def load_realms(
         unchanged = await _revisions(connection, scope)
     # If the revision is still the same, all statements saw the same documents.
     made = {realm: ResidentRealm(revisions[realm], documents[realm], segments[realm]) for realm in documents}
-    return {
-        realm: one for realm, one in made.items() if unchanged.get(realm) == one.revision and _is_complete(one)
-    }
+    return {realm: one for realm, one in made.items() if unchanged.get(realm) == one.revision and _is_complete(one)}
 
 
 def _is_complete(realm: ResidentRealm) -> bool:
@@ -112,7 +111,7 @@ async def _segment(connection: Connection, realm: int, editions: Sequence[int], 
     return await asyncio.to_thread(make_segment, rows, of.dimensions)
 
 
-async def _read(connection: Connection, query: sql.Composed, values: Mapping[str, object]) -> Sequence[Sequence[object]]:
+async def _read(connection: Connection, query: sql.SQL | sql.Composed, values: Mapping[str, object]) -> list[TupleRow]:
     return await (await connection.execute(query, values, binary=True)).fetchall()
 
 

@@ -1,6 +1,5 @@
 """A segment: the vectors and postings of some editions of one realm, as arrays."""
 
-import itertools
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -93,7 +92,7 @@ def make_segment(rows: SegmentRows, dimensions: int) -> Segment:
     counts = np.frombuffer(rows.counts, ">i4")
     packed = np.frombuffer(rows.postings, POSTING)
     vectors, starts, owners = _vectors(rows, dimensions)
-    made = {
+    made: dict[str, Array] = {
         "editions": editions,
         "chunks": chunks,
         "edition_of_chunk": edition_of_chunk.astype(np.int32),
@@ -106,9 +105,8 @@ def make_segment(rows: SegmentRows, dimensions: int) -> Segment:
         "vector_starts": starts,
     }
     size = sum(array.nbytes for array in made.values()) + BYTES_PER_TERM * len(terms)
-    return Segment(
-        terms=dict(zip(terms, itertools.count())), size=size + BYTES_PER_DOCUMENT * len(editions), **made
-    )
+    size += BYTES_PER_DOCUMENT * len(editions)
+    return Segment(terms={term: number for number, term in enumerate(terms)}, size=size, **made)
 
 
 def _vectors(rows: SegmentRows, dimensions: int) -> tuple[Array, Array, Array]:

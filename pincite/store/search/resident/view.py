@@ -53,6 +53,11 @@ class View:
         editions = np.array(sorted(one.edition for one in documents), np.int64)
         parts = (_part(segment, editions) for realm in realms for segment in realm.segments)
         self._parts = [part for part in parts if part is not None]
+        self._places = {
+            edition: (part.segment, number)
+            for part in self._parts
+            for number, edition in enumerate(part.segment.editions.tolist())
+        }
 
     def lexical(self, text: str, rag: Rag, limit: int) -> list[Match]:
         """Return the chunks that share terms with a text, by BM25 over exactly the admitted chunks."""
@@ -88,7 +93,7 @@ class View:
         """Return the documents with one of these names and their chunk nearest to a vector; `most` per name."""
         found = list[TitleMatch]()
         named = {name: some for name in names if (some := self._names.get(name)) and len(some) <= most}
-        query = rounded(vector) if named else None
+        query = rounded(vector if named else ())
         for name in sorted(named):
             for document in sorted(named[name], key=lambda one: one.id):
                 if nearest := self._nearest_in(document.edition, query):
@@ -97,25 +102,26 @@ class View:
 
     def has_term(self, term: str) -> bool:
         """Whether an admitted chunk contains a term."""
-        return any(_postings(part, [term]).counts.any() for part in self._parts if term in part.segment.terms)
+        return any(
+            part.admitted is None or bool(_postings(part, [term]).counts.any())
+            for part in self._parts
+            if term in part.segment.terms
+        )
 
-    def _nearest_in(self, edition: int, query: Array | None) -> Match | None:
+    def _nearest_in(self, edition: int, query: Array) -> Match | None:
         """Return the chunk of an edition that is nearest to a vector; None if it has no vector of this model."""
-        for part in self._parts:
-            segment = part.segment
-            number = int(np.searchsorted(segment.editions, edition))
-            if number == len(segment.editions) or segment.editions[number] != edition:
-                continue
-            owners = segment.edition_of_chunk[segment.vector_chunks]
-            places = np.flatnonzero(owners == number)
-            if not len(places):
-                return None
-            ends = np.append(segment.vector_starts[1:], len(segment.vectors))
-            rows = [(int(segment.vector_starts[n]), int(ends[n]), int(n)) for n in places]
-            scored = [(float(np.vecdot(segment.vectors[a:b], query).max()), segment.vector_chunks[n]) for a, b, n in rows]
-            cosine, chunk = min(scored, key=lambda one: (-one[0], one[1]))
-            return Match(int(segment.chunks[chunk]), cosine)
-        return None
+        segment, number = self._places.get(edition, (None, 0))
+        if segment is None:
+            return None
+        starts, ends = segment.vector_starts, np.append(segment.vector_starts[1:], len(segment.vectors))
+        scored = [
+            (-float(np.vecdot(segment.vectors[starts[n] : ends[n]], query).max()), int(segment.vector_chunks[n]))
+            for n in np.flatnonzero(segment.edition_of_chunk[segment.vector_chunks] == number).tolist()
+        ]
+        if not scored:
+            return None
+        cosine, chunk = min(scored)
+        return Match(int(segment.chunks[chunk]), -cosine)
 
 
 def rounded(vector: Vector) -> Array:
