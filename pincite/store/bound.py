@@ -3,6 +3,7 @@
 psycopg's own pipeline and its dumpers of lists take as long as writing the values as text; this is half of it.
 """
 
+import json
 import re
 import struct
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,9 +22,10 @@ from psycopg.errors import error_from_result
 from psycopg.pq import ConnStatus, ExecStatus
 from psycopg.pq.abc import PGconn, PGresult
 from psycopg.rows import TupleRow
+from psycopg.types.json import Jsonb
 
 INFERRED, BYTEA, INT8, INT4, TEXT, FLOAT8, TIMESTAMPTZ = 0, 17, 20, 23, 25, 701, 1184
-BYTEA_ARRAY, INT4_ARRAY, TEXT_ARRAY, INT8_ARRAY = 1001, 1007, 1009, 1016
+BYTEA_ARRAY, INT4_ARRAY, TEXT_ARRAY, INT8_ARRAY, JSONB = 1001, 1007, 1009, 1016, 3802
 """PostgreSQL's numbers of types; with 0 the server infers the type from the statement."""
 MAX_INT4 = 2**31 - 1
 
@@ -132,6 +134,8 @@ def _dumped(value: Any) -> tuple[bytes | None, int, int]:
         return bytes(value), BYTEA, 1
     if isinstance(value, float):
         return repr(value).encode(), FLOAT8, 0
+    if isinstance(value, Jsonb):
+        return json.dumps(value.obj).encode(), JSONB, 0
     if isinstance(value, datetime):
         return value.isoformat().encode(), TIMESTAMPTZ, 0
     return _dumped_by_psycopg(value)

@@ -20,7 +20,7 @@ COSINE_RERANKER = "cosine"
 """The reranker whose scores the search has computed already, from the stored vectors."""
 MAX_RERANK_SCORE = 1e12
 """A reranker score of a higher absolute value is invalid."""
-MAX_INLINE_HITS = 30
+MAX_INLINE_HITS = 60
 """Up to this many hits are ranked on the event loop; more would delay other requests and go to a thread."""
 
 
