@@ -21,7 +21,11 @@ _REVISIONS = REVISIONS.encode()
 
 
 class MemoryIndex(PostgresIndex):
-    """Finds chunks and titles in memory, with the same results as PostgreSQL; reads them under row-level security."""
+    """Finds chunks and titles in memory, with the same results as PostgreSQL; reads them under row-level security.
+
+    It serves one request. If the documents or the caller's rights have changed since the scope was read, the rest of
+    the request is searched in PostgreSQL.
+    """
 
     def __init__(
         self,
@@ -34,9 +38,13 @@ class MemoryIndex(PostgresIndex):
         super().__init__(database, vectors.model, vectors.dimensions, rag, stats_cache)
         self._vectors = vectors
         self._resident = resident
+        self._found_in_memory = False
+        self._changed = False
 
     def _view(self, scope: Scope, filters: Filters) -> View | None:
-        return self._resident.view(self._database, scope, filters, self._vectors)
+        view = None if self._changed else self._resident.view(self._database, scope, filters, self._vectors)
+        self._found_in_memory |= view is not None
+        return view
 
     async def dense(self, vector: Vector, *, scope: Scope, filters: Filters, limit: int) -> list[Match]:
         """Return the chunks nearest to a vector, by the cosine of their best window; in memory, compared exactly."""
@@ -64,12 +72,12 @@ class MemoryIndex(PostgresIndex):
     async def fetch(
         self, keys: Sequence[int], vectors: Sequence[Vector], *, scope: Scope, filters: Filters = NO_FILTERS
     ) -> Fetched:
-        """Read chunks by key from one snapshot, with the revisions of the documents: the index in memory may be old."""
-        was_current = self._resident.is_current(scope, self._vectors)
+        """Read chunks by key from one snapshot; `outdated` if they were found in memory and something changed since."""
         fetched, [revisions] = await self._fetch(keys, vectors, scope, filters, _REVISIONS)
-        self._resident.note(dict(revisions))
-        outdated = was_current and not self._resident.is_current(scope, self._vectors)
-        return replace(fetched, outdated=outdated)
+        if self._found_in_memory and dict(revisions) != dict(zip(scope.realms, scope.revisions, strict=True)):
+            self._found_in_memory, self._changed = False, True
+            return replace(fetched, outdated=True)
+        return fetched
 
 
 class MemoryVocabulary(PostgresVocabulary):

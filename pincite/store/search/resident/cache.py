@@ -4,7 +4,6 @@ import asyncio
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import Mapping
 
 from pincite.concurrency import cancel_and_wait
 from pincite.core.accounts.access import Scope
@@ -46,7 +45,6 @@ class ResidentIndexes:
         self.megabytes = megabytes
         self._realms: OrderedDict[_RealmKey, ResidentRealm] = OrderedDict()
         self._views: _Views = OrderedDict()
-        self._seen: dict[int, int] = {}
         self._searches: dict[tuple[int, tuple[int, ...]], int] = {}
         self._not_before: dict[tuple[int, tuple[int, ...]], float] = {}
         self._loading: asyncio.Task[None] | None = None
@@ -78,13 +76,8 @@ class ResidentIndexes:
             self._views.popitem(last=False)
         return known[1]
 
-    def note(self, revisions: Mapping[int, int]) -> None:
-        """Take note of the current revisions; an index of an earlier one is not used any more."""
-        for realm, revision in revisions.items():
-            self._seen[realm] = max(revision, self._seen.get(realm, 0))
-
     def is_current(self, scope: Scope, vectors: Vectors) -> bool:
-        """Whether the index of a scope is in memory at the latest revision that was seen."""
+        """Whether the index of a scope is in memory at the scope's revision."""
         return bool(scope.revisions) and self._current(scope, vectors.model) is not None
 
     async def settle(self) -> None:
@@ -103,7 +96,7 @@ class ResidentIndexes:
         found = []
         for realm, revision in zip(scope.realms, scope.revisions, strict=True):
             held = self._realms.get((model, realm))
-            if held is None or held.revision != max(revision, self._seen.get(realm, 0)):
+            if held is None or held.revision != revision:
                 return None
             found.append(held)
         for realm in scope.realms:
