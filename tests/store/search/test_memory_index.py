@@ -1,82 +1,22 @@
 """The index in memory gives what PostgreSQL gives, and is never used when it is not current."""
 
-import asyncio
 import random
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from pincite.config.branches.retrieval import Rag
-from pincite.core.accounts.access import Scope, ShareRequest
+from pincite.core.accounts.access import Scope
 from pincite.core.documents.document import DocumentChange
 from pincite.core.query.question import Filters
-from pincite.store.access.permissions import Permissions, assign_realms
 from pincite.store.access.users import Users
 from pincite.store.documents.rename import DocumentEditor
 from pincite.store.search.corpus_stats import CorpusStatsCache
-from pincite.store.search.memory_index import MemoryIndex, MemoryVocabulary
-from pincite.store.search.resident import cache as module
-from pincite.store.search.resident.cache import ResidentIndexes
-from pincite.store.search.resident.loading import Vectors
+from pincite.store.search.memory_index import MemoryVocabulary
 from pincite.store.search.vocabulary import PostgresVocabulary
+from tests.store.warm import ALL, VECTORS, WORDS, Warm, share, some_texts
 
-ALL = Filters()
-WORDS = [f"word{n}" for n in range(60)]
-VECTORS = Vectors(1, 32)
 TOLERANCE = 1e-6
 """Difference of two cosines that are summed in another order, in single precision."""
-
-
-@pytest.fixture(autouse=True)
-def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Load an index after the first search that misses it, and again without a pause."""
-    monkeypatch.setattr(module, "MIN_SEARCHES", 1)
-    monkeypatch.setattr(module, "REST", 0.0)
-
-
-class Warm:
-    """An index in memory on a store, and the two ways to search."""
-
-    def __init__(self, store: Any, megabytes: int = 64) -> None:
-        self.store, self.resident = store, ResidentIndexes(megabytes)
-
-    @property
-    def index(self) -> MemoryIndex:
-        """The search of a request that begins now."""
-        return MemoryIndex(self.store.database, VECTORS, Rag(), self.resident)
-
-    async def scope(self, person: str = "local") -> Scope:
-        """The scope as a request that begins now gets it."""
-        scope: Scope = await self.store.library.scope(person)
-        return scope
-
-    async def warm_up(self, person: str = "local") -> Scope:
-        """Load the index of a person."""
-        scope = await self.scope(person)
-        await self.index.lexical("word1", scope=scope, filters=ALL, limit=1)
-        await self.resident.settle()
-        assert self.resident.is_current(scope, VECTORS)
-        return scope
-
-    async def documents(self, words: str, person: str = "local", filters: Filters = ALL) -> set[str]:
-        """The documents that a person finds by words and by meaning, whose texts the database gives."""
-        scope, index = await self.scope(person), self.index
-        lexical = await index.lexical(words, scope=scope, filters=filters, limit=50)
-        dense = await index.dense(await self.store.vector(words), scope=scope, filters=filters, limit=50)
-        read = await index.fetch([match.key for match in (*lexical, *dense)], [], scope=scope, filters=filters)
-        assert not read.outdated
-        return {read.chunks[match.key].document_id for match in lexical if match.key in read.chunks}
-
-
-def some_texts(count: int, seed: int) -> list[str]:
-    chosen = random.Random(seed)
-    return [" ".join(chosen.choices(WORDS, weights=range(1, 61), k=chosen.randint(5, 40))) for _ in range(count)]
-
-
-async def share(store: Any, document_id: str, **wish: Any) -> None:
-    rights, scope = Permissions(store.database), await store.scope()
-    await rights.share(scope, document_id, await rights.readers(scope, ShareRequest(**wish)))
 
 
 def test_random_searches_with_filters_and_rights_give_what_postgresql_gives(with_store: Any) -> None:
@@ -130,25 +70,6 @@ async def compare(store: Any, warm: Warm, query: str, scope: Scope, filters: Fil
     assert [(one.name, one.document_id, one.nearest.key) for one in titled] == [
         (one.name, one.document_id, one.nearest.key) for one in expected
     ]
-
-
-def test_several_windows_of_a_chunk_count_by_the_best(with_store: Any) -> None:
-    async def test(store: Any) -> None:
-        warm = Warm(store)
-        document = await store.put("a.md", "red fox", "grey wolf")
-        async with store.database.administrator() as admin:
-            await admin.execute(
-                "insert into pincite.vector (chunk, edition, realm, part, model, hash, embedding)"
-                " select v.chunk, v.edition, v.realm, 1, v.model, v.hash, o.embedding from pincite.vector v"
-                " join pincite.vector o on o.chunk <> v.chunk where v.chunk = (select min(chunk) from pincite.vector)"
-            )
-        scope, vector = await warm.warm_up(), await store.vector("grey wolf")
-        found = await warm.index.dense(vector, scope=scope, filters=ALL, limit=5)
-        assert [round(one.score, 3) for one in found] == [1.0, 1.0]
-        assert found[0].key < found[1].key
-        assert await warm.documents("fox") == {document}
-
-    with_store(test)
 
 
 def test_added_replaced_and_removed_documents_are_seen_at_once(with_store: Any) -> None:
@@ -247,112 +168,6 @@ def test_documents_that_changed_since_the_search_make_it_outdated_once(with_stor
         again = await index.lexical("heron", scope=scope, filters=ALL, limit=5)
         assert len(again) == 2  # in PostgreSQL, although the scope is of before
         assert not (await index.fetch(keys, [], scope=scope)).outdated
-
-    with_store(test)
-
-
-def test_a_document_that_is_moving_to_another_realm_is_left_to_postgresql(with_store: Any) -> None:
-    async def test(store: Any) -> None:
-        warm = Warm(store)
-        await Users(store.database).add("local", "bob", "reader")
-        document = await store.put("a.md", "the heron stands in the reeds")
-        await store.put("b.md", "a heron flies")
-        await warm.warm_up()
-        async with store.database.transaction("local") as connection:
-            update = "update document set readers = array['user:bob'] where id = %s"
-            await connection.execute(update, (document,))
-            await assign_realms(connection, "local", [document])
-        for person, expected in (("local", 2), ("bob", 0)):  # the rows have not moved yet: only the owner finds them
-            for _ in range(2):
-                assert len(await warm.documents("heron", person)) == expected
-                await warm.resident.settle()
-            assert not warm.resident.is_current(await warm.scope(person), VECTORS)
-        await Permissions(store.database).finish_moves()
-        await warm.warm_up("bob")
-        assert await warm.documents("heron", "bob") == {document}
-
-    with_store(test)
-
-
-def test_an_index_over_the_bound_is_not_loaded_and_searches_still_find(with_store: Any) -> None:
-    async def test(store: Any) -> None:
-        for megabytes in (0, 1):
-            warm = Warm(store, megabytes)
-            document = await store.put(f"{megabytes}.md", f"the heron {megabytes} stands in the reeds")
-            if megabytes:
-                async with store.database.administrator() as admin:  # as if it were a long document
-                    await admin.execute("update pincite.document set vectors = 100000, words = 0")
-            assert document in await warm.documents("heron")
-            await warm.resident.settle()
-            assert warm.resident.size == 0
-            assert document in await warm.documents("heron")
-
-    with_store(test)
-
-
-def test_the_index_that_was_searched_last_stays_in_memory(with_store: Any) -> None:
-    async def test(store: Any) -> None:
-        warm = Warm(store)
-        for name in ("ada", "bob"):
-            await Users(store.database).add("local", name, "reader")
-            document = await store.put(f"{name}.md", *some_texts(5, 3))
-            await share(store, document, users=(name,))
-        await warm.warm_up("ada")
-        one = warm.resident.size
-        await warm.warm_up("bob")
-        assert warm.resident.size > one
-        warm.resident._make_room(one)
-        assert warm.resident.is_current(await warm.scope("bob"), VECTORS)
-        assert not warm.resident.is_current(await warm.scope("ada"), VECTORS)
-
-    with_store(test)
-
-
-def test_searches_while_documents_come_and_go_find_each_complete(with_store: Any) -> None:
-    async def test(store: Any) -> None:
-        warm = Warm(store)
-        always = await store.put("always.md", "the heron stands", "a heron flies")
-        done = asyncio.Event()
-
-        async def write() -> None:
-            for n in range(12):
-                document = await store.put(f"{n}.md", "one heron", "two heron")
-                if n % 2:
-                    await store.removal.remove(await store.scope(), document)
-            done.set()
-
-        async def search() -> int:
-            searches = 0
-            while not done.is_set() or not searches:
-                scope, index = await warm.scope(), warm.index
-                found = await index.lexical("heron", scope=scope, filters=ALL, limit=100)
-                read = await index.fetch([one.key for one in found], [], scope=scope)
-                texts = [chunk.text for chunk in read.chunks.values() if chunk.document_id == always]
-                assert sorted(texts) == ["a heron flies", "the heron stands"]
-                assert len(read.chunks) % 2 == 0 or read.outdated or len(read.chunks) < len(found)
-                searches += 1
-                await asyncio.sleep(0)
-            return searches
-
-        await asyncio.gather(write(), search(), search())
-        await warm.warm_up()
-        expected = await store.index.lexical("heron", scope=await warm.scope(), filters=ALL, limit=100)
-        assert await warm.index.lexical("heron", scope=await warm.scope(), filters=ALL, limit=100) == expected
-        assert len(expected) == 2 + 6 * 2
-
-    with_store(test)
-
-
-def test_other_times_and_a_scope_without_revisions_are_searched_in_postgresql(with_store: Any) -> None:
-    async def test(store: Any) -> None:
-        warm = Warm(store)
-        await store.put("a.md", "the heron stands in the reeds")
-        scope = await warm.warm_up()
-        assert warm.index._view(scope, ALL) is not None
-        assert warm.index._view(replace(scope, revisions=()), ALL) is None
-        assert warm.index._view(scope, Filters(index="another")) is None
-        assert warm.index._view(Scope("stranger", ()), ALL) is None
-        assert warm.index._view(replace(scope, revisions=(scope.revisions[0] + 1,)), ALL) is None
 
     with_store(test)
 
