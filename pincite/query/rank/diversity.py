@@ -5,6 +5,7 @@ are neither numbers nor names: two contracts that differ in the sum or the party
 """
 
 import re
+from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -36,18 +37,17 @@ def dedupe(hits: Sequence[Hit], limit: int | None = None) -> list[Hit]:
     """
     kept: list[Hit] = []
     texts: list[_Text] = []
+    lengths: list[tuple[float, int]] = []
     for hit in hits:
         if len(kept) == limit:
             break
         text = _Text(hit.chunk.text)
-        ratio, length, level = MIN_LENGTH_RATIO, text.length, hit.chunk.level
-        similar = (
-            n
-            for n, other in enumerate(texts)
-            if ratio * length <= other.length and ratio * other.length <= length and kept[n].chunk.level == level
-        )
-        duplicate = next((n for n in similar if text.is_duplicate_of(texts[n])), None)
+        near = lengths[bisect_left(lengths, (MIN_LENGTH_RATIO * text.length,)) :]  # the others are too short
+        similar = sorted(n for length, n in near if MIN_LENGTH_RATIO * length <= text.length)
+        same_level = (n for n in similar if kept[n].chunk.level == hit.chunk.level)
+        duplicate = next((n for n in same_level if text.is_duplicate_of(texts[n])), None)
         if duplicate is None:
+            insort(lengths, (text.length, len(kept)))
             kept.append(hit)
             texts.append(text)
         else:

@@ -25,8 +25,8 @@ MAX_SCOPES = 10_000
 """Scopes whose searches are counted; the counts are cleared when there are more."""
 REST = 5.0
 """Pause after loading, in multiples of the time that loading took: while documents are added, the database searches."""
-TOO_LARGE_REST_S = 60.0
-"""Seconds for which an index that is too large is not tried again."""
+FAILED_REST_S = 60.0
+"""Seconds for which an index that is too large, or could not be read, is not tried again."""
 
 _RealmKey = tuple[int, int]
 """An embedding model and a realm."""
@@ -127,9 +127,12 @@ class ResidentIndexes:
             self._make_room(most)
         except TooLarge as error:
             log.info("an index of %d MB is not kept in memory (database.index_memory_mb)", error.size // 1_000_000)
-            rest = TOO_LARGE_REST_S
+            rest = FAILED_REST_S
         except PinciteError as error:
             log.debug("the index could not be loaded into memory: %s", error)
+        except Exception:  # PostgreSQL searches on
+            log.exception("the index could not be loaded into memory")
+            rest = FAILED_REST_S
         spent = time.monotonic() - started
         self._not_before[key] = time.monotonic() + max(rest, REST * spent)
 

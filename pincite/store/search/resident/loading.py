@@ -66,8 +66,15 @@ async def load_realms(
         }
         unchanged = await _revisions(connection, scope)
     # If the revision is still the same, all statements saw the same documents.
-    made = {realm: ResidentRealm(revisions[realm], documents[realm], segments[realm]) for realm in documents}
+    made = {realm: _realm(revisions[realm], documents[realm], segments[realm]) for realm in documents}
     return {realm: one for realm, one in made.items() if unchanged.get(realm) == one.revision and _is_complete(one)}
+
+
+def _realm(revision: int, documents: Sequence[IndexedDocument], segments: Sequence[Segment]) -> ResidentRealm:
+    names: dict[str, list[IndexedDocument]] = {}
+    for one in documents:
+        names.setdefault(one.name, []).append(one)
+    return ResidentRealm(revision, documents, segments, names)
 
 
 def _is_complete(realm: ResidentRealm) -> bool:

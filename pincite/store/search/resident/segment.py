@@ -47,12 +47,13 @@ def read_documents(text: str) -> list[IndexedDocument]:
 class Segment:
     """The index of some editions; it never changes.
 
-    Chunks are numbered by their place in `chunks`, editions by their place in `editions`; both are ascending. The
+    Chunks are numbered by their place in `chunks`, editions by their place in `editions` and by `numbers`. The
     postings of the term with the number n are those from `posting_starts[n]` to `posting_starts[n + 1]`. The vectors of
     a chunk are adjacent: those of the chunk `vector_chunks[n]` start at the row `vector_starts[n]`. `size` is in bytes.
     """
 
     editions: Array
+    numbers: Mapping[int, int]
     chunks: Array
     edition_of_chunk: Array
     terms: Mapping[str, int]
@@ -106,7 +107,12 @@ def make_segment(rows: SegmentRows, dimensions: int) -> Segment:
     }
     size = sum(array.nbytes for array in made.values()) + BYTES_PER_TERM * len(terms)
     size += BYTES_PER_DOCUMENT * len(editions)
-    return Segment(terms={term: number for number, term in enumerate(terms)}, size=size, **made)
+    return Segment(
+        terms={term: number for number, term in enumerate(terms)},
+        numbers={edition: number for number, edition in enumerate(editions.tolist())},
+        size=size,
+        **made,
+    )
 
 
 def _vectors(rows: SegmentRows, dimensions: int) -> tuple[Array, Array, Array]:

@@ -1,6 +1,6 @@
 """A view: the documents of one scope and its filters, searched in memory as the database would search them."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +23,7 @@ class ResidentRealm:
     revision: int
     documents: Sequence[IndexedDocument]
     segments: Sequence[Segment]
+    names: Mapping[str, Sequence[IndexedDocument]]
 
     @property
     def size(self) -> int:
@@ -43,21 +44,16 @@ class View:
     """Searches the admitted documents of some realms."""
 
     def __init__(self, realms: Sequence[ResidentRealm], filters: Filters) -> None:
-        documents = [one for realm in realms for one in realm.documents if _admits(filters, one)]
+        self._realms = realms
+        self._filters = filters
+        self._ids = None if filters.document_ids is None else frozenset(filters.document_ids)
+        documents = [one for realm in realms for one in realm.documents if self._admits(one)]
         self._chunks = sum(one.chunks for one in documents)
         self._words = sum(one.words for one in documents)
-        self._names: dict[str, list[IndexedDocument]] = {}
-        for one in documents:
-            self._names.setdefault(one.name, []).append(one)
         self.languages = tuple(sorted({language for one in documents for language in one.languages}))
         editions = np.array(sorted(one.edition for one in documents), np.int64)
         parts = (_part(segment, editions) for realm in realms for segment in realm.segments)
         self._parts = [part for part in parts if part is not None]
-        self._places = {
-            edition: (part.segment, number)
-            for part in self._parts
-            for number, edition in enumerate(part.segment.editions.tolist())
-        }
 
     def lexical(self, text: str, rag: Rag, limit: int) -> list[Match]:
         """Return the chunks that share terms with a text, by BM25 over exactly the admitted chunks."""
@@ -91,11 +87,14 @@ class View:
 
     def documents_named(self, names: Collection[str], vector: Vector, most: int) -> list[TitleMatch]:
         """Return the documents with one of these names and their chunk nearest to a vector; `most` per name."""
-        found = list[TitleMatch]()
-        named = {name: some for name in names if (some := self._names.get(name)) and len(some) <= most}
+        found, named = list[TitleMatch](), dict[str, list[IndexedDocument]]()
+        for realm in self._realms:
+            for name in names:
+                if name in realm.names:
+                    named.setdefault(name, []).extend(filter(self._admits, realm.names[name]))
         query = rounded(vector if named else ())
-        for name in sorted(named):
-            for document in sorted(named[name], key=lambda one: one.id):
+        for name, documents in sorted(named.items()):
+            for document in sorted(documents, key=lambda one: one.id) if len(documents) <= most else ():
                 if nearest := self._nearest_in(document.edition, query):
                     found.append(TitleMatch(name, document.id, nearest))
         return found
@@ -110,9 +109,10 @@ class View:
 
     def _nearest_in(self, edition: int, query: Array) -> Match | None:
         """Return the chunk of an edition that is nearest to a vector; None if it has no vector of this model."""
-        segment, number = self._places.get(edition, (None, 0))
+        segment = next((part.segment for part in self._parts if edition in part.segment.numbers), None)
         if segment is None:
             return None
+        number = segment.numbers[edition]
         starts, ends = segment.vector_starts, np.append(segment.vector_starts[1:], len(segment.vectors))
         scored = [
             (-float(np.vecdot(segment.vectors[starts[n] : ends[n]], query).max()), int(segment.vector_chunks[n]))
@@ -122,6 +122,15 @@ class View:
             return None
         cosine, chunk = min(scored)
         return Match(int(segment.chunks[chunk]), -cosine)
+
+    def _admits(self, document: IndexedDocument) -> bool:
+        """Whether the filters admit a document; the same conditions as in `scope_sql.documents`."""
+        folder, filters = self._filters.folder, self._filters
+        return (
+            (folder is None or document.folder == folder or document.folder.startswith(f"{folder}/"))
+            and (self._ids is None or document.id in self._ids)
+            and document.tags.issuperset(filters.tags)
+        )
 
 
 def rounded(vector: Vector) -> Array:
@@ -172,16 +181,6 @@ def _nearest(keys: Array, cosines: Array, limit: int) -> list[Match]:
         keys, cosines = keys[places], cosines[places]
     order = np.lexsort((keys, -cosines))[:limit]
     return [Match(key, cosine) for key, cosine in zip(keys[order].tolist(), cosines[order].tolist(), strict=True)]
-
-
-def _admits(filters: Filters, document: IndexedDocument) -> bool:
-    """Whether the filters admit a document; the same conditions as in `scope_sql.documents`."""
-    folder, ids = filters.folder, filters.document_ids
-    return (
-        (folder is None or document.folder == folder or document.folder.startswith(f"{folder}/"))
-        and (ids is None or document.id in ids)
-        and document.tags.issuperset(filters.tags)
-    )
 
 
 def _part(segment: Segment, editions: Array) -> _Part | None:
