@@ -11,6 +11,7 @@ from pincite.core.accounts.access import LOCAL, Caller, ShareRequest
 from pincite.core.documents.document import Upload
 from pincite.core.query.question import Filters, Question
 from pincite.engine.app import AsyncPincite
+from pincite.errors import StoreDown
 from pincite.providers.scripted import Options, ScriptedEmbedder
 from pincite.store.search.resident import cache as module
 
@@ -203,5 +204,24 @@ def test_a_search_with_a_warm_index_takes_two_round_trips(open_pincite: Open) ->
             asking.set_name("asking")
             assert await found(pincite, "heron stands") == ["The heron stands."]
             assert trips.count("asking") == 2  # the scope with the revisions, then the texts
+
+    asyncio.run(go())
+
+
+def test_nothing_is_served_from_memory_while_the_database_is_down(open_pincite: Open) -> None:
+    async def go() -> None:
+        async with open_pincite() as pincite:
+            await put(pincite, "a.md", "The heron stands.")
+            await warm_up(pincite)
+            database = pincite.services.database
+            pool = database._pool
+            await pool.close()
+            with pytest.raises(StoreDown):
+                await found(pincite, "heron")
+            database._pool = type(pool)(
+                database._url, min_size=1, open=False, configure=pool._configure, kwargs=pool.kwargs
+            )
+            await database._pool.open(wait=True)
+            assert await found(pincite, "heron") == ["The heron stands."]
 
     asyncio.run(go())
