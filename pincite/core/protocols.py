@@ -129,12 +129,14 @@ class Match:
 class Fetched:
     """Chunks fetched by key, and the best cosine of each to the query vectors, if there are any.
 
-    `strangers` is the number of searched documents that were embedded with another model than the query.
+    `strangers` is the number of searched documents that were embedded with another model than the query. `outdated`
+    means that the documents changed since the keys were found in memory: the search is to be repeated.
     """
 
     chunks: Mapping[int, RetrievedChunk]
     similarities: Mapping[int, float]
     strangers: int = 0
+    outdated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

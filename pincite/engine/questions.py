@@ -36,7 +36,6 @@ from pincite.store.operations.flows import FlowStore
 from pincite.store.operations.traces import TraceStore
 from pincite.store.operations.tunings import Tunings
 from pincite.store.search.query_vectors import QueryVectorCache
-from pincite.store.search.vocabulary import PostgresVocabulary
 from pincite.tracing.recorder import TraceRecorder
 from pincite.tracing.replay import Replay, compare, question_of, replayable, settings_for, with_changes
 
@@ -235,7 +234,7 @@ class Questions:
                 ),
                 index=tools.index(settings.rag),
                 memory=self._services.sessions,
-                vocabulary=PostgresVocabulary(self._services.database, tools.corpus_stats),
+                vocabulary=tools.vocabulary(),
                 cache=self._services.answer_cache,
                 query_vectors=QueryVectorCache(self._services.database, tools.model),
                 document_reader=self._services.reader,

@@ -94,7 +94,7 @@ class Services:
         if not str(settings.data).isprintable():
             raise DataFolderError("the path of the data folder contains unprintable characters; choose another")
         check_custom_prompts(settings.data)  # report an invalid prompt template at start-up
-        self.tools_pool = IndexToolsPool()
+        self.tools_pool = IndexToolsPool(settings.database.index_memory_mb)
         self._opened.push_async_callback(self.tools_pool.close)
         loading = asyncio.create_task(self.tools_pool.embedder(settings))
         if not settings.data.exists():

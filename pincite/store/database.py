@@ -9,12 +9,13 @@ from types import MappingProxyType
 from typing import Any, LiteralString, Self
 
 import psycopg
-from psycopg import AsyncClientCursor, AsyncConnection, sql
+from psycopg import AsyncConnection, sql
 from psycopg.rows import TupleRow
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from pincite.core.request_context import read_only
 from pincite.errors import DataFolderError, PinciteError, SettingsError, StoreDown
+from pincite.store import bound
 from pincite.store.migrate import APP_ROLE, MIGRATION_LOCK, first_line, migrate, vector_index
 
 log = logging.getLogger(__name__)
@@ -101,18 +102,20 @@ class Database:
         Statements that are sent together are one transaction, so the person is set for these only. A question makes
         many small searches, and on a busy machine every round trip costs waiting time.
         """
-        own = {**CACHE_PERMISSIONS, **_settings_for(person, durable, local)}
-        statements = [query.as_bytes(None) if isinstance(query, sql.Composed) else query for query in queries]
-        batch = [
-            _settings_by_name(tuple(own)),
-            *(statement.encode() if isinstance(statement, str) else statement for statement in statements),
-        ]
+        statements = [bound.bind(_as_bytes(query), values) for query in queries]
+        return await self._send(_settings_for(person, durable, local), statements)
+
+    async def run_each(
+        self, person: str, query: Query, values: Sequence[Mapping[str, Any]], *, durable: bool = True
+    ) -> list[list[TupleRow]]:
+        """Run a statement with each of several sets of values, in one transaction and one round trip."""
+        statements = [bound.bind(_as_bytes(query), each) for each in values]
+        return await self._send(_settings_for(person, durable, NO_SETTINGS), statements)
+
+    async def _send(self, settings: Mapping[str, str], statements: Sequence[bound.Bound]) -> list[list[TupleRow]]:
+        own = {**CACHE_PERMISSIONS, **settings}
         async with self._pooled() as connection:
-            cursor = AsyncClientCursor(connection)
-            await cursor.execute(b"; ".join(batch), {**values, **own}, prepare=False)
-            found = []
-            while cursor.nextset():
-                found.append(await cursor.fetchall() if cursor.description else [])
+            _, *found = await bound.run(connection, [bound.bind(_settings_by_name(tuple(own)), own), *statements])
         return found
 
     @asynccontextmanager
@@ -239,6 +242,12 @@ def _set_local(values: Mapping[str, str] | Mapping[str, sql.Placeholder]) -> sql
     """Return the statement that sets PostgreSQL settings for one transaction."""
     calls = [sql.SQL("set_config({}, {}, true)").format(name, value) for name, value in values.items()]
     return sql.SQL("select {}").format(sql.SQL(", ").join(calls))
+
+
+def _as_bytes(query: Query) -> bytes:
+    if isinstance(query, sql.Composed):
+        return query.as_bytes(None)
+    return query.encode() if isinstance(query, str) else query
 
 
 @lru_cache(maxsize=64)

@@ -54,6 +54,7 @@ class Metrics:
         self._http = counter("http_requests", "HTTP requests.", "method", "status")
         self._request_seconds = histogram("request_seconds", "Duration of requests.", "kind")
         self._stage_seconds = histogram("stage_seconds", "Duration of stages.", "stage")
+        self._stages: dict[str, Histogram] = {}
         self._first_token = histogram("first_token_seconds", "Time to the first token of a language model.", "provider")
         self._sizes = {
             "documents": Gauge("pincite_documents", "Documents in the library.", ["status"], registry=registry),
@@ -73,8 +74,14 @@ class Metrics:
         if trace.kind == "ingest":
             self._files.labels(trace.code or "completed").inc()
         for span in trace.spans:
-            self._stage_seconds.labels(span.name).observe(span.duration_ms / 1000)
+            self._stage(span.name).observe(span.duration_ms / 1000)
             self._count_span(trace.kind, span)
+
+    def _stage(self, name: str) -> Histogram:
+        """Return the histogram of a stage; `labels` would look it up anew for every span."""
+        if name not in self._stages:
+            self._stages[name] = self._stage_seconds.labels(name)
+        return self._stages[name]
 
     def answered(self, method: str, status: int) -> None:
         """Count an HTTP request."""

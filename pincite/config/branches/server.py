@@ -35,6 +35,13 @@ class Database(Branch):
     shared_buffers_mb: int = Field(
         default=128, ge=16, le=65536, description="`shared_buffers` of the embedded server, in MB."
     )
+    index_memory_mb: int = Field(
+        default=128,
+        ge=0,
+        le=1_000_000,
+        description="Memory of each process for the index of the documents its users search, in MB; a passage takes "
+        "about 2.5 kB. Larger libraries are searched in PostgreSQL. 0 keeps no index in memory. See docs/strategies.md.",
+    )
 
 
 class Server(Branch):

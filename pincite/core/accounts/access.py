@@ -1,7 +1,7 @@
 """Roles and permissions: the only place that decides who may do what."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from pincite.errors import NotAllowed
@@ -25,11 +25,13 @@ class Scope:
     """The documents one caller may read, as a set of realms; an empty scope admits no document.
 
     A realm is a set of documents with the same readers. Every database row with text or vectors of a document has its
-    realm, so that one small predicate restricts each query.
+    realm, so that one small predicate restricts each query. `revisions` are those of the realms' documents when the
+    scope was read, in the same order; without them, nothing kept in memory is used.
     """
 
     person: str
     realms: tuple[int, ...]
+    revisions: tuple[int, ...] = field(default=(), compare=False)
 
 
 LOCAL = Caller(person="local", role="administrator")

@@ -15,7 +15,10 @@ from pincite.models.kit_factory import KitFactory, make_resilient, plain_embedde
 from pincite.models.resilient import close
 from pincite.store.database import Database
 from pincite.store.search.corpus_stats import CorpusStatsCache
+from pincite.store.search.memory_index import MemoryIndex, MemoryVocabulary
 from pincite.store.search.postgres_index import PostgresIndex
+from pincite.store.search.resident.cache import ResidentIndexes
+from pincite.store.search.resident.loading import Vectors
 
 INDEX_FORMAT = 6
 """The version of the index format; raise it when parsing, chunking or indexing stores other data for the same file."""
@@ -36,10 +39,20 @@ class IndexTools:
     kit_factory: KitFactory
     database: Database
     corpus_stats: CorpusStatsCache
+    resident: ResidentIndexes
 
-    def index(self, rag: Rag) -> PostgresIndex:
+    @property
+    def vectors(self) -> Vectors:
+        """The model of this embedder in the database."""
+        return Vectors(self.model, self.embedder.dimensions)
+
+    def index(self, rag: Rag) -> MemoryIndex:
         """Return the search over the vectors of this embedder."""
-        return PostgresIndex(self.database, self.model, self.embedder.dimensions, rag, self.corpus_stats)
+        return MemoryIndex(self.database, self.vectors, rag, self.resident, self.corpus_stats)
+
+    def vocabulary(self) -> MemoryVocabulary:
+        """Return the words of the documents."""
+        return MemoryVocabulary(self.database, self.corpus_stats, self.resident, self.vectors)
 
     def signature(self, settings: Settings) -> str:
         """Return the signature of the index settings; a document with another signature is stale."""
@@ -60,7 +73,8 @@ class IndexToolsPool:
     rebuild the tools of a local embedder.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, index_memory_mb: int = 0) -> None:
+        self._resident = ResidentIndexes(index_memory_mb)
         self._embedders: dict[Embedding, Embedder] = {}
         self._tools: dict[_Choice, IndexTools] = {}
         self._until: dict[_Choice, float] = {}
@@ -86,7 +100,8 @@ class IndexToolsPool:
             plain = await self._plain(settings)
             choice = _choice(settings, plain)
             if choice not in self._tools:
-                self._tools[choice] = await _make_tools(make_resilient(plain, settings), settings, database)
+                embedder = make_resilient(plain, settings)
+                self._tools[choice] = await _make_tools(embedder, settings, database, self._resident)
             self._keep(choice, settings.llm.question_timeout_s)
             return self._tools[choice]
 
@@ -112,6 +127,7 @@ class IndexToolsPool:
 
     async def close(self) -> None:
         """Close all tools and embedders."""
+        await self._resident.close()
         while self._tools:
             await self._tools.popitem()[1].close()
         while self._embedders:
@@ -141,14 +157,17 @@ def _non_default_parts(settings: Settings) -> Iterator[str]:
         yield f"enriched-{PROMPT_VERSION}-{enrichment.model}-{'+'.join(sorted(enrichment.parts))}"
 
 
-async def _make_tools(embedder: Embedder, settings: Settings, database: Database) -> IndexTools:
+async def _make_tools(
+    embedder: Embedder, settings: Settings, database: Database, resident: ResidentIndexes
+) -> IndexTools:
     model = await database.register_model(embedder.name, embedder.dimensions)
     embedding = settings.embedding
     options = embedding.model_dump(exclude={"api_key"})
     bulk_embedder = open_bulk_embedder(embedder, provider=embedding.provider, options=options, batch=embedding.batch)
     corpus_stats = CorpusStatsCache()
-    index = PostgresIndex(database, model, embedder.dimensions, settings.rag, corpus_stats)
-    return IndexTools(embedder, model, bulk_embedder, KitFactory(index, embedder), database, corpus_stats)
+    vectors = Vectors(model, embedder.dimensions)
+    index = MemoryIndex(database, vectors, settings.rag, resident, corpus_stats)
+    return IndexTools(embedder, model, bulk_embedder, KitFactory(index, embedder), database, corpus_stats, resident)
 
 
 def _choice(settings: Settings, embedder: Embedder) -> _Choice:

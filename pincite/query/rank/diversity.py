@@ -5,10 +5,11 @@ are neither numbers nor names: two contracts that differ in the sum or the party
 """
 
 import re
+from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from pincite.config.branches.retrieval import Rag
 from pincite.core.query.hits import Adjustment, Hit, Scale
@@ -36,13 +37,17 @@ def dedupe(hits: Sequence[Hit], limit: int | None = None) -> list[Hit]:
     """
     kept: list[Hit] = []
     texts: list[_Text] = []
+    lengths: list[tuple[float, int]] = []
     for hit in hits:
         if len(kept) == limit:
             break
         text = _Text(hit.chunk.text)
-        same_level = (n for n, other in enumerate(kept) if other.chunk.level == hit.chunk.level)
+        near = lengths[bisect_left(lengths, (MIN_LENGTH_RATIO * text.length,)) :]  # the others are too short
+        similar = sorted(n for length, n in near if MIN_LENGTH_RATIO * length <= text.length)
+        same_level = (n for n in similar if kept[n].chunk.level == hit.chunk.level)
         duplicate = next((n for n in same_level if text.is_duplicate_of(texts[n])), None)
         if duplicate is None:
+            insort(lengths, (text.length, len(kept)))
             kept.append(hit)
             texts.append(text)
         else:
@@ -55,14 +60,15 @@ class _Text:
 
     def __init__(self, text: str) -> None:
         self.text = text
+        self.length = len(text)
 
     @cached_property
     def tokens(self) -> frozenset[str]:
-        return frozenset(self.text.lower().split())
+        return _tokens(self.text)
 
     def is_duplicate_of(self, other: "_Text") -> bool:
         """Whether two texts are duplicates; the cheap checks come first."""
-        shorter, longer = sorted((len(self.text), len(other.text)))
+        shorter, longer = sorted((self.length, other.length))
         if self.text == other.text or shorter < MIN_LENGTH_RATIO * longer:
             return self.text == other.text
         fewer, more = sorted((len(self.tokens), len(other.tokens)))
@@ -71,6 +77,12 @@ class _Text:
         ):
             return False
         return _has_same_words(self.text, other.text)
+
+
+@lru_cache(maxsize=256)
+def _tokens(text: str) -> frozenset[str]:
+    """The tokens of a text; cached, since later questions find the same passages."""
+    return frozenset(text.lower().split())
 
 
 def _has_same_words(one: str, other: str) -> bool:
@@ -127,7 +139,7 @@ def mmr(hits: Sequence[Hit], weight: float, limit: int) -> list[Hit]:
         remaining.remove(best)
         for n in remaining:
             same = SAME_DOCUMENT_SIMILARITY if hits[n].chunk.document_id == hits[best].chunk.document_id else 0.0
-            similarity[n] = max(
-                similarity[n], same, len(terms_of[n] & terms_of[best]) / len(terms_of[n] | terms_of[best] or {""})
-            )
+            shared = len(terms_of[n] & terms_of[best])
+            either = len(terms_of[n]) + len(terms_of[best]) - shared
+            similarity[n] = max(similarity[n], same, shared / (either or 1))
     return selected + [adjusted(n) for n in sorted(remaining, key=mmr_value, reverse=True)[: limit - len(selected)]]

@@ -20,7 +20,7 @@ COSINE_RERANKER = "cosine"
 """The reranker whose scores the search has computed already, from the stored vectors."""
 MAX_RERANK_SCORE = 1e12
 """A reranker score of a higher absolute value is invalid."""
-MAX_INLINE_HITS = 30
+MAX_INLINE_HITS = 60
 """Up to this many hits are ranked on the event loop; more would delay other requests and go to a thread."""
 
 
@@ -121,7 +121,10 @@ HIDDEN_CONTENT_TYPE = "hypothetical_question"
 def apply_penalties(hits: Sequence[Hit], penalties: Penalties) -> list[Hit]:
     """The visible hits, their scores lowered by the penalties on their content types, in their new order."""
     visible = [hit for hit in hits if hit.chunk.content_type != HIDDEN_CONTENT_TYPE]
-    penalised = [_apply_penalty(hit, getattr(penalties, hit.chunk.content_type, 0.0)) for hit in visible]
+    amounts = {kind: getattr(penalties, kind, 0.0) for kind in {hit.chunk.content_type for hit in visible}}
+    if not any(amounts.values()):
+        return visible
+    penalised = [_apply_penalty(hit, amounts[hit.chunk.content_type]) for hit in visible]
     return sorted(penalised, key=lambda hit: -hit.score) if any(hit.adjustments for hit in penalised) else visible
 
 

@@ -38,7 +38,7 @@ def _terms(text: str, language: str) -> frozenset[str]:
     return frozenset(terms(text, language))
 
 
-_cached_terms = lru_cache(maxsize=256)(_terms)
+_cached_terms = lru_cache(maxsize=1024)(_terms)
 """Cached, since several stages and later questions use the same passage."""
 
 

@@ -59,9 +59,10 @@ class Fusion:
         A dense ranking that does not hold the chunk can use its cosine. With several queries, the chunk's rank for each
         of them comes last.
         """
-        found = (ranker.contribution(key, cosine) for ranker in self._rankers)
-        by_query = (ranks[key] for ranks in self._queries.values() if key in ranks)
-        return (*(one for one in found if one is not None), *by_query)
+        found = [one for ranker in self._rankers if (one := ranker.contribution(key, cosine)) is not None]
+        if self._queries:
+            found += [ranks[key] for ranks in self._queries.values() if key in ranks]
+        return tuple(found)
 
 
 class _Ranker:

@@ -31,7 +31,7 @@ async def retrieval(run: Run, plan: Plan) -> list[Hit]:
             fetched = await run.kit.index.fetch(
                 best, _scoring_vectors(plan, vectors), scope=run.scope, filters=plan.question.filters
             )
-        if len(fetched.chunks) == len(best):
+        if len(fetched.chunks) == len(best) and not fetched.outdated:
             break
     if vectors and fetched.strangers:
         foreign = f"{fetched.strangers} document{'s' if fetched.strangers > 1 else ''}"

@@ -47,7 +47,7 @@ class MentionedNames:
     @property
     def names(self) -> list[str]:
         """All of them, each once."""
-        return sorted(self.asked.union(*(names for _, names in self.read)))
+        return list(self.asked.union(*(names for _, names in self.read)))
 
     def naming(self, name: str) -> TitleMention:
         """The best that mentions a name."""

@@ -96,7 +96,9 @@ class Permissions:
             "both": sorted((whose.id, heir.id)),
         }
         try:
-            [_, [(count,)]] = await self._database.run_batch(by, _LOCK_BOTH, query, values=values, local=LONG_TIMEOUTS)
+            [_, [(count,)], *_] = await self._database.run_batch(
+                by, _LOCK_BOTH, query, _BECOME_HEIR, _BUMP_REVISIONS, values=values, local=LONG_TIMEOUTS
+            )
         except pg_errors.CheckViolation:
             raise Conflict(f"documents of '{whose.name}' are being processed; wait, or cancel their jobs") from None
         except pg_errors.DuplicateObject:
@@ -230,6 +232,11 @@ def _words(texts: Iterable[Sequence[str]]) -> set[tuple[str, str]]:
 
 
 _LOCK_BOTH = "select pg_advisory_xact_lock(%(lock)s, hashtext(p)) from unnest(%(both)s::text[]) p"
+# The folders of all documents changed: so have the revisions of the realms, which only their owner may change.
+_BECOME_HEIR = "select set_config('pincite.person', %(heir)s, true)"
+_BUMP_REVISIONS = """
+    update corpus set revision = revision + 1 where realm in (select id from realm where owner = %(heir)s)
+"""
 # The last column says whether the document is in the right realm.
 _WANTED = """
     select d.id, d.realm, w.readers, r.readers = w.readers

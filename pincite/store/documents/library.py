@@ -38,10 +38,14 @@ class Library:
     async def scope_now(self, person: str) -> tuple[Scope, int]:
         """Return the scope of a person, and the id of the index that is searched now; 0 before the first."""
         # A suspended person reads nothing; an administrator who views that person's library does.
-        query = "select r from unnest(readable()) r where %(looks)s or not (select shut_out()) order by r"
+        query = (
+            "select r, coalesce(c.revision, 0) from unnest(readable()) r left join corpus c on c.realm = r"
+            " where %(looks)s or not (select shut_out()) order by r"
+        )
         searched = "select id from generation where state = 'serving'"
         realms, index = await self._database.run_batch(person, query, searched, values={"looks": read_only.get()})
-        return Scope(person, tuple(realm for (realm,) in realms)), index[0][0] if index else 0
+        scope = Scope(person, tuple(realm for realm, _ in realms), tuple(revision for _, revision in realms))
+        return scope, index[0][0] if index else 0
 
     async def unreadable(self, person: str, document_ids: Collection[str]) -> frozenset[str]:
         """Return the documents that a person may not read or that are gone; `Unauthorized` for a suspended person."""

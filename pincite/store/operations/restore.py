@@ -178,7 +178,10 @@ async def _fill(admin: Connection, table: BackupTable, parts: Iterator[Callable[
 
 
 async def _settle(admin: Connection, files: BlobFiles, manifest: BackupManifest) -> None:
-    """Set the sequences to their last values, and assign jobs and watched files to this data folder."""
+    """Set the sequences to their last values, and assign jobs and watched files to this data folder.
+
+    The revisions become ones that the empty library never had: a process that has it open may remember those.
+    """
     known = {
         str(name)
         for (name,) in await fetch_all(admin, "select sequencename from pg_sequences where schemaname = 'pincite'")
@@ -186,6 +189,7 @@ async def _settle(admin: Connection, files: BlobFiles, manifest: BackupManifest)
     for name, last in manifest.sequences.items():
         if name in known:
             await admin.execute("select setval(%s::regclass, %s)", (f"pincite.{name}", last))
+    await admin.execute("update corpus set revision = revision + extract(epoch from now())::bigint")
     for (name,) in await fetch_all(admin, _TABLES_WITH_PLACE):
         here = sql.SQL("update {} set place = %s where place <> ''").format(sql.Identifier(name))
         await admin.execute(here, (files.place,))

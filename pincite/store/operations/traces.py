@@ -8,8 +8,10 @@ from typing import Any, LiteralString
 from psycopg import sql
 from psycopg.types.json import Jsonb
 
+from pincite.concurrency import Batcher
 from pincite.core.accounts.access import Scope
 from pincite.core.query.answer import Degraded
+from pincite.core.request_context import read_only
 from pincite.core.traces import Content, Span, Trace, TraceFilter, TraceOutcome
 from pincite.errors import NotFound
 from pincite.store.cursors import cursor_of, place_of
@@ -25,22 +27,25 @@ class TraceStore:
     def __init__(self, database: Database) -> None:
         self._database = database
         self.pending_writes: set[asyncio.Task[None]] = set()
+        self._writing = Batcher(self._write_all)
 
     async def keep(self, owner: str, trace: Trace) -> None:
-        """Write a finished trace with its spans; without texts if one of its documents was removed meanwhile."""
-        spans = [_span_values(number, span) for number, span in enumerate(trace.spans)]
-        values = {
-            **{name: getattr(trace, name) for name in _PLAIN_FIELDS},
-            "owner": owner,
-            "degraded": Jsonb([asdict(note) for note in trace.degraded]),
-            "options": Jsonb(trace.options),
-            "settings": Jsonb(trace.settings),
-            "outcome": Jsonb(asdict(trace.outcome)) if trace.outcome else None,
-            "content": Jsonb(asdict(trace.content)) if trace.content else None,
-            "documents": list(trace.documents),
-            "spans": Jsonb(spans),
-        }
-        await self._database.run_batch(owner, _INSERT, values=values, durable=False)
+        """Write a finished trace with its spans; without texts if one of its documents was removed meanwhile.
+
+        Traces that are finished while others are being written are written together.
+        """
+        if read_only.get():  # the database refuses it: nothing is written while another person's library is viewed
+            await self._database.run_each(owner, _INSERT, [_values(owner, trace)], durable=False)
+        else:
+            await self._writing((owner, trace))
+
+    async def _write_all(self, finished: Sequence[tuple[str, Trace]]) -> list[Exception | None]:
+        by_owner: dict[str, list[Mapping[str, Any]]] = {}
+        for owner, trace in finished:
+            by_owner.setdefault(owner, []).append(_values(owner, trace))
+        for owner, values in by_owner.items():
+            await self._database.run_each(owner, _INSERT, values, durable=False)
+        return [None] * len(finished)
 
     async def list(self, scope: Scope, wanted: TraceFilter) -> tuple[list[Trace], str | None]:
         """Return one page of traces without spans, newest first, and the cursor of the next page, if any."""
@@ -134,6 +139,21 @@ _INSERT = """
     from kept k, jsonb_to_recordset(%(spans)s) as s (number int, parent int, name text, started_ms real,
          duration_ms real, error text, attributes jsonb, id text)
 """
+
+
+def _values(owner: str, trace: Trace) -> dict[str, Any]:
+    """Return the values of a trace for the database."""
+    return {
+        **{name: getattr(trace, name) for name in _PLAIN_FIELDS},
+        "owner": owner,
+        "degraded": Jsonb([asdict(note) for note in trace.degraded]),
+        "options": Jsonb(trace.options),
+        "settings": Jsonb(trace.settings),
+        "outcome": Jsonb(asdict(trace.outcome)) if trace.outcome else None,
+        "content": Jsonb(asdict(trace.content)) if trace.content else None,
+        "documents": list(trace.documents),
+        "spans": Jsonb([_span_values(number, span) for number, span in enumerate(trace.spans)]),
+    }
 
 
 def _span_values(number: int, span: Span) -> dict[str, Any]:

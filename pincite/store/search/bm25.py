@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -34,10 +35,10 @@ class Corpus:
         """Return the inverse document frequency of a term that `frequency` chunks contain."""
         return float(np.log1p(max(0.0, self.chunks - frequency + 0.5) / (frequency + 0.5)))
 
-    def scores(self, postings: np.ndarray, weight: float) -> Scores:
-        """Return the score that a term of this weight adds to each chunk that contains it."""
-        frequency = postings["frequency"].astype(np.float64)
-        lengths = postings["words"].astype(np.float64)
+    def scores(self, frequencies: npt.NDArray[Any], words: npt.NDArray[Any], weight: float | Scores) -> Scores:
+        """Return the score that a term of this weight adds to each chunk that contains it; `words` are its lengths."""
+        frequency = frequencies.astype(np.float64)
+        lengths = words.astype(np.float64)
         lengths *= self.k1 * self.b * self.chunks / max(1, self.words)
         lengths += self.k1 * (1 - self.b) + frequency
         frequency *= weight * (self.k1 + 1)
@@ -62,7 +63,12 @@ def best_matches(
         weight = weights[term] * corpus.weight(len(postings))
         most += weight * (corpus.k1 + 1)
         keys.append(postings["chunk"].astype(np.int64))
-        scores.append(corpus.scores(postings, weight))
+        scores.append(corpus.scores(postings["frequency"], postings["words"], weight))
+    return highest(keys, scores, most, limit)
+
+
+def highest(keys: Sequence[Keys], scores: Sequence[Scores], most: float, limit: int) -> list[Match]:
+    """Return the chunks with the highest sums of scores; `most` is the highest sum that is possible."""
     if not keys:
         return []
     chunks, totals = _sum_by_key(np.concatenate(keys), np.concatenate(scores), limit)

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Any, get_origin
 
 from pincite.core.query.hits import RetrievedChunk
-from pincite.store.database import Columns, by_name
+from pincite.store.database import Columns
 
 TITLE = "case when d.served = e.key then d.title else coalesce(v.about ->> 'title', d.title) end"
 """The title of an edition: the document's current one for the served edition, else the title that its version had."""
@@ -45,13 +45,14 @@ CHUNK_COLUMNS: Columns = MappingProxyType(
     }
 )
 """Field of `RetrievedChunk` → its SQL, for chunk `c` of edition `e`, version `v` and document `d`."""
-_TUPLE_FIELDS = tuple(field.name for field in fields(RetrievedChunk) if get_origin(field.type) is tuple)
-"""Fields that the database driver returns as lists."""
+_LISTS = tuple(n for n, field in enumerate(fields(RetrievedChunk)) if get_origin(field.type) is tuple)
+"""Positions of the fields that the database driver returns as lists."""
+assert [field.name for field in fields(RetrievedChunk)] == list(CHUNK_COLUMNS)
 
 
 def retrieved_chunk(row: Sequence[Any]) -> RetrievedChunk:
     """Return the chunk of a row that begins with the values of `CHUNK_COLUMNS`."""
-    values = by_name(CHUNK_COLUMNS, row)
-    for name in _TUPLE_FIELDS:
-        values[name] = tuple(values[name])
-    return RetrievedChunk(**values)
+    values = list(row[: len(CHUNK_COLUMNS)])
+    for n in _LISTS:
+        values[n] = tuple(values[n])
+    return RetrievedChunk(*values)

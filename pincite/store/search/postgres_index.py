@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from psycopg import sql
+from psycopg.rows import TupleRow
 
 from pincite.config.branches.retrieval import Rag
 from pincite.core.accounts.access import Scope
@@ -14,6 +15,7 @@ from pincite.core.documents.positions import PageText, TextSpan
 from pincite.core.protocols import Fetched, Match, NamedDocument, TitleMatch, Vector
 from pincite.core.query.hits import RetrievedChunk
 from pincite.core.query.question import Filters
+from pincite.store.bound import half_vector
 from pincite.store.database import Database, select_list
 from pincite.store.search import bm25, pages, parents, scope_sql
 from pincite.store.search.chunk_columns import CHUNK_COLUMNS, retrieved_chunk
@@ -81,7 +83,7 @@ class PostgresIndex:
     ) -> list[Match]:
         options = {"hnsw.ef_search": str(max(self._rag.ef_search, min(1000, limit))), **_ITERATIVE}
         query = _dense_statement(scope_sql.shape(filters), exact, self._model, self._dimensions)
-        values = {"vector": _literal(vector), "limit": limit, "rows": limit * _rows_per_chunk(stats)}
+        values = {"vector": half_vector(vector), "limit": limit, "rows": limit * _rows_per_chunk(stats)}
         values = {**scope_sql.values(scope, filters), **values}
         [found] = await self._database.run_batch(scope.person, query, values=values, local=options)
         return [Match(key, score) for key, score in found]
@@ -110,12 +112,19 @@ class PostgresIndex:
         self, keys: Sequence[int], vectors: Sequence[Vector], *, scope: Scope, filters: Filters = NO_FILTERS
     ) -> Fetched:
         """Read chunks by key from one snapshot; chunks that are no longer served are left out."""
-        chunks_of, other_model = _fetch_statements(scope_sql.shape(filters), len(vectors))
-        asked = {f"vector{n}": _literal(vector) for n, vector in enumerate(vectors)}
+        fetched, _ = await self._fetch(keys, vectors, scope, filters)
+        return fetched
+
+    async def _fetch(
+        self, keys: Sequence[int], vectors: Sequence[Vector], scope: Scope, filters: Filters, *further: bytes
+    ) -> tuple[Fetched, list[list[TupleRow]]]:
+        """Read chunks, and the rows of further statements in the same round trip."""
+        statements = _fetch_statements(scope_sql.shape(filters), len(vectors))
+        asked = {f"vector{n}": half_vector(vector) for n, vector in enumerate(vectors)}
         values = {**scope_sql.values(scope, filters), **asked, "keys": list(keys), "model": self._model}
-        found, [(others,)] = await self._database.run_batch(scope.person, chunks_of, other_model, values=values)
+        found, [(others,)], *rows = await self._database.run_batch(scope.person, *statements, *further, values=values)
         chunks = {row[0]: retrieved_chunk(row) for row in found}
-        return Fetched(chunks, {row[0]: row[-1] for row in found if row[-1] is not None}, others)
+        return Fetched(chunks, {row[0]: row[-1] for row in found if row[-1] is not None}, others), rows
 
     async def documents_named(
         self, names: Sequence[str], vector: Vector, *, scope: Scope, filters: Filters
@@ -123,7 +132,12 @@ class PostgresIndex:
         """Return the documents with one of these names; names of too many documents are ignored."""
         if not scope.realms or not names:
             return []
-        values = {"names": list(names), "few": MAX_DOCUMENTS_PER_NAME, "vector": _literal(vector), "model": self._model}
+        values = {
+            "names": list(names),
+            "few": MAX_DOCUMENTS_PER_NAME,
+            "vector": half_vector(vector),
+            "model": self._model,
+        }
         query = sql.SQL(_DOCUMENTS_NAMED).format(
             library=scope_sql.library(filters),
             documents=scope_sql.documents(filters),
@@ -153,7 +167,7 @@ class PostgresIndex:
         """Return the chunks of these documents nearest to a vector, at most `limit` of each document."""
         if not scope.realms or not documents:
             return []
-        values = {"within": list(documents), "vector": _literal(vector), "model": self._model, "limit": limit}
+        values = {"within": list(documents), "vector": half_vector(vector), "model": self._model, "limit": limit}
         query = sql.SQL(_NEAREST_IN_DOCUMENTS).format(
             library=scope_sql.library(filters),
             documents=scope_sql.documents(filters),
@@ -274,13 +288,3 @@ def _rows_per_chunk(stats: CorpusStats) -> int:
     """Return the vector rows to read per wanted chunk: 1 with one vector per chunk, more with several."""
     average = stats.vectors / max(1, stats.chunks)
     return max(1, min(MAX_ROWS_PER_CHUNK, math.ceil(2 * average) - 1))
-
-
-def _literal(vector: Vector) -> str:
-    return _vector_text(tuple(vector))
-
-
-@lru_cache(maxsize=32)
-def _vector_text(vector: tuple[float, ...]) -> str:
-    """Return a vector as SQL text; cached, because every statement of a search contains the query's vector."""
-    return "[" + ",".join([f"{x:.6g}" for x in vector]) + "]"

@@ -97,6 +97,8 @@ def test_a_backup_is_restored_elsewhere_with_the_same_ids(
         assert (len(kept.pop("cached_answer")), restored.pop("cached_answer")) == (2, [])  # these are made again
         assert (len(kept.pop("query_vector")), restored.pop("query_vector")) == (2, [])
         assert {name: len(lines) for name, lines in restored.items()} == {n: len(lines) for n, lines in kept.items()}
+        [(now,)], [(before_it,)] = restored.pop("corpus"), kept.pop("corpus")
+        assert now["revision"] > before_it["revision"]  # an open process must not take it for the empty library
         assert restored == kept
         async with AsyncPincite(settings=settings_for(another_database_url, tmp_path / "there")) as pincite:
             assert (await inspect(pincite.services.database, pincite.services.blobs.files, silent)).wrong == ()

@@ -1,0 +1,103 @@
+"""Search in the memory of this process where the index is there, else in PostgreSQL; texts always come from it."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+from pincite.config.branches.retrieval import Rag
+from pincite.core.accounts.access import Scope
+from pincite.core.protocols import Fetched, Match, TitleMatch, Vector
+from pincite.core.query.question import Filters
+from pincite.store.database import Database
+from pincite.store.search.corpus_stats import CorpusStatsCache
+from pincite.store.search.postgres_index import MAX_DOCUMENTS_PER_NAME, NO_FILTERS, PostgresIndex
+from pincite.store.search.resident.cache import ResidentIndexes
+from pincite.store.search.resident.loading import REVISIONS, Vectors
+from pincite.store.search.resident.view import View
+from pincite.store.search.vocabulary import PostgresVocabulary
+from pincite.text.terms import query_terms
+
+_REVISIONS = REVISIONS.encode()
+
+
+class MemoryIndex(PostgresIndex):
+    """Finds chunks and titles in memory, with the same results as PostgreSQL; reads them under row-level security.
+
+    It serves one request. If the documents or the caller's rights have changed since the scope was read, the rest of
+    the request is searched in PostgreSQL.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        vectors: Vectors,
+        rag: Rag,
+        resident: ResidentIndexes,
+        stats_cache: CorpusStatsCache | None = None,
+    ) -> None:
+        super().__init__(database, vectors.model, vectors.dimensions, rag, stats_cache)
+        self._vectors = vectors
+        self._resident = resident
+        self._found_in_memory = False
+        self._changed = False
+
+    def _view(self, scope: Scope, filters: Filters) -> View | None:
+        view = None if self._changed else self._resident.view(self._database, scope, filters, self._vectors)
+        self._found_in_memory |= view is not None
+        return view
+
+    async def dense(self, vector: Vector, *, scope: Scope, filters: Filters, limit: int) -> list[Match]:
+        """Return the chunks nearest to a vector, by the cosine of their best window; in memory, compared exactly."""
+        view = self._view(scope, filters)
+        if view is None:
+            return await super().dense(vector, scope=scope, filters=filters, limit=limit)
+        return view.dense(vector, limit)
+
+    async def lexical(self, text: str, *, scope: Scope, filters: Filters, limit: int) -> list[Match]:
+        """Return the chunks that share terms with a text, by BM25 over exactly the admitted chunks."""
+        view = self._view(scope, filters)
+        if view is None:
+            return await super().lexical(text, scope=scope, filters=filters, limit=limit)
+        return view.lexical(text, self._rag, limit)
+
+    async def documents_named(
+        self, names: Sequence[str], vector: Vector, *, scope: Scope, filters: Filters
+    ) -> list[TitleMatch]:
+        """Return the documents with one of these names; names of too many documents are ignored."""
+        view = self._view(scope, filters)
+        if view is None:
+            return await super().documents_named(names, vector, scope=scope, filters=filters)
+        return view.documents_named(names, vector, MAX_DOCUMENTS_PER_NAME)
+
+    async def fetch(
+        self, keys: Sequence[int], vectors: Sequence[Vector], *, scope: Scope, filters: Filters = NO_FILTERS
+    ) -> Fetched:
+        """Read chunks by key from one snapshot; `outdated` if they were found in memory and something changed since."""
+        fetched, [revisions] = await self._fetch(keys, vectors, scope, filters, _REVISIONS)
+        if self._found_in_memory and dict(revisions) != dict(zip(scope.realms, scope.revisions, strict=True)):
+            self._found_in_memory, self._changed = False, True
+            return replace(fetched, outdated=True)
+        return fetched
+
+
+class MemoryVocabulary(PostgresVocabulary):
+    """Knows words by their terms in memory, and asks PostgreSQL for the others."""
+
+    def __init__(self, database: Database, stats_cache: CorpusStatsCache, resident: ResidentIndexes, vectors: Vectors):
+        super().__init__(database, stats_cache)
+        self._resident = resident
+        self._vectors = vectors
+
+    async def known_words(self, words: Collection[str], *, scope: Scope) -> frozenset[str]:
+        """Return the words that occur in the caller's documents, in this form or in another form of the same stem."""
+        view = self._resident.view(self._database, scope, NO_FILTERS, self._vectors)
+        if view is None:
+            return await super().known_words(words, scope=scope)
+        known = frozenset(word for word in words if any(map(view.has_term, _terms_of(word, view.languages))))
+        missing = frozenset(words) - known
+        return known | (await super().known_words(missing, scope=scope) if missing else frozenset())
+
+
+@lru_cache(maxsize=10_000)
+def _terms_of(word: str, languages: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(query_terms(word, languages))
