@@ -4,6 +4,7 @@ import importlib.util
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
@@ -162,3 +163,22 @@ def test_the_page_of_designs_counts_its_statements_and_names_existing_tests() ->
 
 def _is_test(file: Path, name: str) -> bool:
     return bool(re.search(rf"^(async )?def {name}\(", file.read_text(encoding="utf-8"), re.MULTILINE))
+
+
+def test_extras_are_installed_from_the_checkout_since_no_package_is_published() -> None:
+    extras = set(tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"])
+    said = {
+        file: re.findall(r"pip install[^\n`]*?'([\w.]+)\[([\w,]+)\]'", file.read_text(encoding="utf-8"))
+        for file in [ROOT / "README.md", *ROOT.glob("docs/*.md"), *ROOT.glob("pincite/**/*.py")]
+    }
+    wrong = {
+        str(file) for file, found in said.items() if any(where != "." or one not in extras for where, one in found)
+    }
+    assert not wrong
+    assert said[ROOT / "docs" / "providers.md"] == [(".", "llama")] * 2
+
+
+def test_no_table_is_cut_by_an_empty_line() -> None:
+    for page in (ROOT / "README.md", *ROOT.glob("docs/*.md")):
+        for row in re.finditer(r"^\|.*\|\n\n(\|.*\|)\n(.*)", page.read_text(encoding="utf-8"), re.MULTILINE):
+            assert re.match(r"\|[-:| ]+\|$", row[2]), f"{page.name}: {row[1]}"  # the head of another table

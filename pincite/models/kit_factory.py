@@ -1,8 +1,10 @@
 """Create the embedder, language model and reranker of a request from the settings."""
 
 import asyncio
+import ipaddress
 import time
 from typing import Any
+from urllib.parse import urlsplit
 
 from pincite import plugins
 from pincite.config.branches.generation import Fallback, Llm
@@ -13,6 +15,9 @@ from pincite.errors import SettingsError
 from pincite.models.resilience import Policies, Timeouts
 from pincite.models.resilient import FallbackLLM, ResilientEmbedder, ResilientLLM, ResilientReranker, close
 from pincite.text.sentences import without_login
+
+FIRST_TOKEN_TIMEOUT_S = 60.0
+"""Timeout for the first token of a model on another machine, unless the settings name one."""
 
 _KitKey = tuple[Any, ...]
 _PROMPT_DEFAULTS = {name: Llm.model_fields[name].default for name in ("temperature", "top_p", "top_k", "max_tokens")}
@@ -93,7 +98,7 @@ class KitFactory:
         return FallbackLLM(first, self._make_resilient_llm(settings, other))
 
     def _make_resilient_llm(self, settings: Settings, chosen: Llm | Fallback) -> LLM:
-        timeouts = Timeouts(settings.llm.first_token_timeout_s, settings.llm.timeout_s, "llm")
+        timeouts = Timeouts(first_token_timeout_s(settings.llm, chosen), settings.llm.timeout_s, "llm")
         policies = self._policies(address_of(chosen) or provider_of(chosen), settings)
         return ResilientLLM(self._load(settings, chosen), policies, timeouts)
 
@@ -139,6 +144,27 @@ def provider_of(chosen: Llm | Fallback) -> str:
 def address_of(chosen: Llm | Fallback) -> str:
     """Return the address of a model: from the settings or the provider's default; empty for a model in this process."""
     return without_login(chosen.base_url or default_address(provider_of(chosen)))
+
+
+def is_on_this_machine(chosen: Llm | Fallback) -> bool:
+    """Whether a model runs in this process or at a loopback address."""
+    address = address_of(chosen)
+    host = urlsplit(address).hostname or ""
+    try:
+        return not address or host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:  # a name
+        return False
+
+
+def first_token_timeout_s(llm: Llm, chosen: Llm | Fallback) -> float:
+    """Return the timeout for the first token of a model or its fallback.
+
+    A model on this machine may use the whole time of a call: a processor takes minutes to read a long prompt, and a
+    second call would read it again.
+    """
+    if llm.first_token_timeout_s is not None:
+        return llm.first_token_timeout_s
+    return llm.timeout_s if is_on_this_machine(chosen) else FIRST_TOKEN_TIMEOUT_S
 
 
 def rerank_address(settings: Settings) -> str:

@@ -100,6 +100,7 @@ async def with_timeout(
     left = _time_left()
     stop = min(time.monotonic() + min(timeouts.whole_s, left), float("inf") if until is None else until)
     limit = min(time.monotonic() + timeouts.first_s, stop)
+    begun = False
     async with aclosing(source()) as items:
         while True:
             try:
@@ -108,11 +109,16 @@ async def with_timeout(
             except TimeoutError as error:
                 before_first = limit < stop
                 message = _timeout_message(who, timeouts, before_first, left)
+                if not begun and timeouts.setting == "llm":
+                    message += _FOR_SLOW_MODELS
                 raise (ProviderBusy if before_first else ProviderError)(message, code="timeout") from error
             if isinstance(item, _End):
                 return
             yield item
-            limit = stop
+            begun, limit = True, stop
+
+
+_FOR_SLOW_MODELS = "; for a model that reads its prompt slowly, raise it"
 
 
 def _timeout_message(who: str, timeouts: Timeouts, before_first: bool, left: float) -> str:

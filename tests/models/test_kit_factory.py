@@ -9,7 +9,14 @@ from pincite.config.settings import Settings
 from pincite.config.sources import load_settings
 from pincite.core.protocols import Index
 from pincite.errors import SettingsError
-from pincite.models.kit_factory import KitFactory, address_of, make_embedder, provider_of, rerank_address
+from pincite.models.kit_factory import (
+    KitFactory,
+    address_of,
+    first_token_timeout_s,
+    make_embedder,
+    provider_of,
+    rerank_address,
+)
 from pincite.models.resilient import FallbackLLM, ResilientEmbedder, ResilientLLM, ResilientReranker
 from pincite.providers import cross_encoder
 from pincite.providers.scripted import Options, ScriptedEmbedder
@@ -39,6 +46,34 @@ def test_a_model_gets_its_policies_and_its_fallback() -> None:
     llm = toolbox().kit(both).llm
     assert isinstance(llm, FallbackLLM)
     assert llm.name == "m"
+
+
+@pytest.mark.parametrize(
+    ("settings", "first_s"),
+    [
+        ({"llm__base_url": "http://127.0.0.1:8080/v1"}, 120),
+        ({"llm__base_url": "http://localhost:1234/v1"}, 120),
+        ({"llm__base_url": "http://[::1]:8080/v1"}, 120),
+        ({"llm__provider": "ollama"}, 120),
+        ({"llm__provider": "llama", "llm__path": "model.gguf"}, 120),
+        ({"llm__base_url": "http://127.0.0.1:8080/v1", "llm__timeout_s": 400}, 400),
+        ({"llm__base_url": "http://127.0.0.1:8080/v1", "llm__first_token_timeout_s": 7}, 7),
+        ({"llm__base_url": "https://api.openai.com/v1"}, 60),
+        ({"llm__provider": "ollama", "llm__base_url": "http://192.168.0.7:11434"}, 60),
+        ({"llm__provider": "anthropic"}, 60),
+        ({"llm__base_url": "https://api.openai.com/v1", "llm__first_token_timeout_s": 7}, 7),
+    ],
+)
+def test_the_first_token_of_a_model_on_this_machine_may_take_a_whole_call(
+    settings: dict[str, Any], first_s: float
+) -> None:
+    llm = chosen(**settings).llm
+    assert first_token_timeout_s(llm, llm) == first_s
+
+
+def test_a_fallback_on_this_machine_has_its_own_timeout() -> None:
+    llm = chosen(llm__base_url="https://api.openai.com/v1", llm__fallback__provider="ollama").llm
+    assert (first_token_timeout_s(llm, llm), first_token_timeout_s(llm, llm.fallback)) == (60, 120)
 
 
 def test_equal_choices_share_a_kit_and_others_do_not() -> None:

@@ -147,6 +147,18 @@ def test_a_timeout_closes_the_call(script: Script, timeouts: Timeouts, words: st
     assert service.closed == 1
 
 
+def test_a_model_that_sent_no_token_names_the_setting_to_raise_and_is_asked_once() -> None:
+    slow, paused = Service([30.0, "a"]), Service(["a", 30.0, "b"])
+    with pytest.raises(
+        ProviderError, match=r"\(llm\.timeout_s\); for a model that reads .* slowly, raise it$"
+    ) as raised:
+        read(lambda: Policies("it", Resilience()).stream(slow, Timeouts(0.05, 0.05, "llm")))
+    assert not isinstance(raised.value, ProviderBusy)  # a second call would read the whole prompt again
+    assert slow.closed == 1
+    with pytest.raises(ProviderError, match=r"\(llm\.timeout_s\)$"):
+        read(lambda: with_timeout(paused, "it", Timeouts(60, 0.1, "llm")))
+
+
 def test_a_service_that_sends_nothing_is_tried_again_while_there_is_time() -> None:
     waits: list[float] = []
 

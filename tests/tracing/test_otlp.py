@@ -118,4 +118,7 @@ def test_without_the_extra_it_fails_at_the_start_and_names_it() -> None:
         "except Exception as error: print(type(error).__name__, error)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "SettingsError traces.otlp_endpoint needs the extra 'otlp': pip install 'pincite[otlp]'\n"
+    assert (
+        done.stdout
+        == "SettingsError traces.otlp_endpoint needs the extra 'otlp': in the checkout, pip install '.[otlp]'\n"
+    )

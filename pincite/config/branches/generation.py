@@ -89,8 +89,12 @@ class Llm(Branch):
         "model table, then from the server, otherwise 8192.",
     )
     timeout_s: float = Field(default=120, gt=0, le=3600, description="Timeout of one model call, in seconds.")
-    first_token_timeout_s: float = Field(
-        default=60, gt=0, le=3600, description="Timeout for the first token of a model call, in seconds."
+    first_token_timeout_s: float | None = Field(
+        default=None,
+        gt=0,
+        le=3600,
+        description="Timeout for the first token of a model call, in seconds. Empty: 60, or llm.timeout_s for a model "
+        "on this machine, which may take long to read a prompt.",
     )
     question_timeout_s: float = Field(
         default=180, gt=0, le=3600, description="Timeout of a whole question, in seconds."
