@@ -240,5 +240,5 @@ def test_settings_that_cannot_work_are_told_at_the_start(wrong: dict[str, str], 
 
 def test_the_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "jwt", None)
-    with pytest.raises(SettingsError, match=r"pincite\[oidc\]"):
+    with pytest.raises(SettingsError, match=r"pip install '\.\[oidc\]'"):
         Provider(Oidc(issuer="https://login.example", client_id="x"))

@@ -136,7 +136,7 @@ def test_an_unknown_variant_is_refused() -> None:
 
 def test_a_missing_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "safetensors.numpy", None)
-    with pytest.raises(SettingsError, match=r"pip install 'pincite\[minilm\]'"):
+    with pytest.raises(SettingsError, match=r"pip install '\.\[minilm\]'"):
         make_embedder(Options(cache=tmp_path))
 
 

@@ -1,7 +1,7 @@
 """Generate a draft from the prompt, and stream it."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
@@ -11,6 +11,7 @@ from pincite.core.query.prompt import Draft, Prompt, Quote, StreamPart, Usage
 from pincite.core.run import Run, Token
 from pincite.core.traces import llm_request_attributes, llm_response_attributes
 from pincite.errors import ProviderError, Unavailable
+from pincite.models.facts import facts_of
 from pincite.query.citations.marks import normalise_marks
 from pincite.query.generate.link_policy import LinkPolicy
 from pincite.query.generate.markdown_stream import sanitize
@@ -46,7 +47,7 @@ async def extractive_draft(run: Run, prompt: Prompt) -> Draft:
 def build_draft(run: Run, prompt: Prompt, pieces: Sequence[StreamPart], given: Sequence[str]) -> Draft:
     """The draft made of complete output; links are allowed to URLs in the texts `given` and in the sources."""
     link_policy = LinkPolicy.allowing([*given, *linked_texts(prompt.sources)])
-    writer = _DraftWriter(run, StreamFilter(_mark_normaliser(prompt.sources), link_policy), link_policy)
+    writer = _DraftWriter(run, _stream_filter(run.kit.llm, prompt, link_policy), link_policy)
     for piece in pieces:
         writer.add(piece)
     writer.finish()
@@ -61,7 +62,7 @@ async def _write(run: Run, llm: LLM, prompt: Prompt, *, streamed: bool = True) -
         run.prompt = prompt
     given = [*(message.content for message in prompt.messages), *linked_texts(prompt.sources)]
     link_policy = LinkPolicy.allowing(given)
-    writer = _DraftWriter(run, StreamFilter(_mark_normaliser(prompt.sources), link_policy), link_policy, streamed)
+    writer = _DraftWriter(run, _stream_filter(llm, prompt, link_policy), link_policy, streamed)
     failure: Unavailable | None = None
     try:
         async with aclosing(llm.write(prompt)) as pieces:  # type: ignore[type-var]
@@ -88,8 +89,9 @@ def linked_texts(sources: Sequence[Hit]) -> list[str]:
     return [text for one in chunks for text in (one.text, one.source_uri or "", *one.source_urls)]
 
 
-def _mark_normaliser(sources: Sequence[Hit]) -> Callable[[str], str]:
-    return lambda text: normalise_marks(text, sources)[0]
+def _stream_filter(llm: LLM, prompt: Prompt, link_policy: LinkPolicy) -> StreamFilter:
+    thinks = bool(facts_of(prompt.sampling.model or llm.name).thinking)
+    return StreamFilter(lambda text: normalise_marks(text, prompt.sources)[0], link_policy, thinks=thinks)
 
 
 @dataclass(slots=True)

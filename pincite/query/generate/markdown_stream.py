@@ -47,7 +47,11 @@ _SPECIAL = re.compile(
     rf"!(?=\[)|<|`|\s|S|\*(?=\*S)|[{_WIDE_STOPS}]|\[|\](?=[(:])|{URL_START}|{ACTIVE_SCHEMES}|{LINKING_COMMANDS}"
 )
 _SENTENCE_END = re.compile(r"[.!?…][\"'”’»)\]*_]{0,4}$")
-_OPEN_BRACKET = re.compile(rf"\[[^\]\n]{{0,{MAX_BRACKET_CHARS}}}$")
+_OPEN_BRACKET = re.compile(
+    rf"(?:\[[^\]\n]{{0,{MAX_BRACKET_CHARS}}}|【[^】\n]{{0,{MAX_BRACKET_CHARS}}}|\((?:sources?|quellen?)(?:\s[^()\n]{{0,60}})?)$",
+    re.IGNORECASE,
+)
+"""What may become a citation mark."""
 _IMAGE = re.compile(
     r"!\[(?:[^\[\]\\]|\\.|\[(?:[^\[\]\\]|\\.)*+\])*+\](?P<to>\((?:[^()\\]|\\.|\((?:[^()\\]|\\.)*+\))*+\)|\[[^\[\]]*+\])?",
     re.DOTALL,
@@ -90,11 +94,11 @@ class StretchState:
 
 
 def next_stretch(
-    raw: str, min_chars: int, final: bool, *, fresh: bool, state: StretchState | None = None
+    raw: str, min_chars: int, final: bool, *, fresh: bool, before: str = "", state: StretchState | None = None
 ) -> tuple[int, str] | None:
     """The length of the next stretch of prose in `raw` and its output; None where it has not ended yet.
 
-    A removed element at the start of a `fresh` line is a stretch of its own, and the line begins after it. `state`
+    `before` is the character before the stretch. A removed element at the start of a `fresh` line is a stretch of its own, and the line begins after it. `state`
     keeps the position between calls, so that no text is read twice. A tag that ends the reasoning is part of the
     stretch.
     """
@@ -108,7 +112,7 @@ def next_stretch(
         if special[0].isspace() or special[0] in _WIDE_STOPS:
             output.append(special[0])
             position = start + 1
-            if _may_end(raw, start, min_chars):
+            if _may_end(raw, start, min_chars, fresh):
                 return position, "".join(output)
             continue
         if raw.startswith(MARKERS, start):
@@ -123,17 +127,22 @@ def next_stretch(
         if not shown and fresh and not "".join(output).strip():
             return position, ""
         # The texts before and after a removed element stay separate words.
-        output.append(shown or ("" if raw[start - 1 : start].isspace() else " "))
+        output.append(shown or ("" if (raw[start - 1] if start else before).isspace() else " "))
     end = max(position, MAX_WORD_CHARS)
     if not final and len(raw) <= end + LOOKAHEAD_CHARS:
         return None
     return min(end, len(raw)), "".join(output) + raw[position:end]
 
 
-def _may_end(raw: str, start: int, min_chars: int) -> bool:
-    """Whether a stretch may end at this white space or wide full stop; never inside brackets (a citation)."""
+def _may_end(raw: str, start: int, min_chars: int, fresh: bool) -> bool:
+    """Whether a stretch may end at this white space or wide full stop.
+
+    Never inside brackets (a citation), nor before the first word of a line: that word may define a footnote.
+    """
     if raw[start] == "\n":
         return True
+    if fresh and not raw[:start].strip(" \t>"):
+        return False
     if _OPEN_BRACKET.search(raw, max(0, start - MAX_BRACKET_CHARS - 1), start):
         return False
     return start >= min_chars or raw[start] in _WIDE_STOPS or bool(_SENTENCE_END.search(raw, max(0, start - 6), start))

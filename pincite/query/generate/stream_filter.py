@@ -1,8 +1,8 @@
 """Filter the output of a model while it is streamed.
 
 Reasoning, preambles, images, active HTML, invented URLs and the line of suggested questions are removed; fenced code
-is passed unchanged. Text is released at the ends of lines and sentences, and after a few words at the latest. The text
-alone decides where, never the chunks it arrived in, so that the released parts always join to the same text.
+is passed unchanged. Text is released word by word; only what may still become something to remove is held back. The
+text alone decides where, never the chunks it arrived in, so that the released parts always join to the same text.
 
 `![` and loading tags are released only in a fence that every Markdown renderer recognises. In other code, which shows
 an image as text, a blank separates them: renderers differ in what they take for code.
@@ -35,8 +35,19 @@ def strip_preamble(text: str) -> str:
     return rest
 
 
-MIN_FIRST_STRETCH_CHARS, MIN_STRETCH_CHARS = 200, 40
-"""Characters after which text is released at the end of a word: at the start, where a preamble may be, and later."""
+def preamble_chars(text: str) -> int:
+    """The length of the words at the start of an answer that may still become a preamble."""
+    begun = lang.regex("model_output.preamble_begun", flags=re.IGNORECASE)
+    held = 0
+    for space in re.finditer(r"\s", text[:MAX_PREAMBLE_CHARS]):
+        if not begun.fullmatch(text, 0, space.start()):
+            break
+        held = space.end()
+    return held
+
+
+MAX_PREAMBLE_CHARS = 200
+"""A longer start of an answer is not read as a preamble, nor as the end of reasoning without an opening tag."""
 MAX_FENCE_CHARS = 2000
 """A longer first line does not open fenced code."""
 MAX_QUESTIONS = 5
@@ -57,9 +68,20 @@ _ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,2}[.)])\s+")
 class StreamFilter:
     """Takes the output of a model in parts, and returns the text that may be shown."""
 
-    def __init__(self, rewrite: Callable[[str], str] = lambda text: text, policy: LinkPolicy | None = None) -> None:
-        """`rewrite` may change each stretch of prose before it is released; `policy` says which URLs are allowed."""
+    def __init__(
+        self,
+        rewrite: Callable[[str], str] = lambda text: text,
+        policy: LinkPolicy | None = None,
+        *,
+        thinks: bool = False,
+    ) -> None:
+        """`rewrite` may change each stretch of prose before it is released; `policy` says which URLs are allowed.
+
+        The first sentence of a model that `thinks` is held back: it may be reasoning without an opening tag.
+        """
         self._rewrite = rewrite
+        self._thinks = thinks
+        self._before = "\n"
         self._policy = policy or LinkPolicy()
         self._raw = ""
         self._state = StretchState(self._policy)
@@ -101,7 +123,7 @@ class StreamFilter:
 
     def _take(self, length: int) -> str:
         taken, self._raw = self._raw[:length], self._raw[length:]
-        self._at_line_start = taken.endswith("\n")
+        self._at_line_start, self._before = taken.endswith("\n"), taken[-1:] or self._before
         self._state = StretchState(self._policy)
         return taken
 
@@ -109,6 +131,7 @@ class StreamFilter:
         """The text to show; trailing white space is held back, so that an answer neither starts nor ends with it."""
         if not self._shown:
             text = text.lstrip()
+            text = text[:1].upper() + text[1:] if self._dropped else text
         body = text.rstrip()
         if not body:
             self._space += text
@@ -128,9 +151,10 @@ class StreamFilter:
                 return start
         found = next_stretch(
             self._raw,
-            MIN_STRETCH_CHARS if self._shown else MIN_FIRST_STRETCH_CHARS,
+            0 if self._shown else MAX_PREAMBLE_CHARS if self._thinks else preamble_chars(self._raw),
             final,
             fresh=fresh,
+            before=self._before,
             state=self._state,
         )
         if found is None or self._removes_preamble(found[0]):
@@ -143,7 +167,11 @@ class StreamFilter:
             text = text if self._shown else ""
         if self._raw.startswith(MARKERS):
             self._read = self._questions
-        return self._show(self._rewrite(text))
+        if fresh:
+            return self._show(self._rewrite(text))
+        return self._show(
+            self._rewrite(f".{text}")[1:]
+        )  # what defines a footnote at the start of a line is a mark here
 
     def _removes_preamble(self, length: int) -> bool:
         """Whether the answer starts with a preamble; it is removed, and the text after it is read as the start."""

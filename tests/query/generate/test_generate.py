@@ -23,6 +23,27 @@ def test_pieces_are_streamed_and_joined(make_run: Callable[..., Run]) -> None:
     assert made.usage
 
 
+def test_the_text_is_streamed_word_by_word_and_the_first_word_at_the_second_token(
+    make_run: Callable[..., Run],
+) -> None:
+    events: list[Event] = []
+    seen: list[int] = []
+    said = "The office keeps its spare parts in the small store behind the workshop, since the cellar was damp"
+
+    class Model:
+        name, window = "m", 8192
+
+        async def write(self, _: Prompt) -> AsyncIterator[StreamPart]:
+            for word in said.split():
+                yield StreamPart(f"{' ' if seen else ''}{word}")
+                seen.append(sum(isinstance(event, Token) for event in events))
+            yield StreamPart(finish_reason="stop")
+
+    made = asyncio.run(llm_generation(make_run(llm=Model(), events=events), prompt("q", hit("x"))))
+    assert seen == [*range(18)]  # after each token, all words but the one that may go on
+    assert made.text == said
+
+
 def test_a_model_that_fails_at_once_is_unavailable(make_run: Callable[..., Run]) -> None:
     run = make_run(llm=ScriptedLLM(Options(fail="down")))
     with pytest.raises(ProviderError, match="down"):

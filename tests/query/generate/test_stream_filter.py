@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from pincite.query.citations.marks import normalise_marks
 from pincite.query.generate.link_policy import LinkPolicy
 from pincite.query.generate.stream_filter import StreamFilter, strip_preamble
 
@@ -179,8 +180,17 @@ def test_reasoning_does_not_come_through() -> None:
     assert clean("One.\n<thinking>hm</thinking>\nTwo.")[0] == "One.\n\nTwo."
     assert clean("Models write `<think>` first.\nOr <think> later.")[0].endswith("later.")
     assert clean("<think>never ends") == ("", ())
-    assert clean("the user asks about leave</think>\n\nFive.")[0] == "Five."  # where its beginning was not marked
-    assert clean("Hm. So five</think> Five days.")[0] == "Hm. So five Five days."  # what was shown stays
+
+
+def test_reasoning_without_an_opening_tag_is_left_out_where_the_model_thinks() -> None:
+    def left(text: str, *, thinks: bool) -> str:
+        cleaner = StreamFilter(thinks=thinks)
+        return cleaner.feed(text) + cleaner.close()
+
+    unopened = "the user asks about leave</think>\n\nFive."
+    assert left(unopened, thinks=True) == "Five."
+    assert left("Hm. So five</think> Five days.", thinks=True) == "Hm. So five Five days."  # what was shown stays
+    assert left(unopened, thinks=False) == "the user asks about leave\n\nFive."  # other models are not waited for
 
 
 @pytest.mark.parametrize(
@@ -212,12 +222,41 @@ def test_an_answer_that_is_only_a_preamble_is_kept() -> None:
 
 def test_it_lets_go_while_the_model_writes() -> None:
     cleaner = StreamFilter()
-    assert cleaner.feed("Sure! Five days ") == ""
-    assert cleaner.feed("carry over. ") == "Five days carry over."
-    held = cleaner.feed("A much longer sentence follows that does not end for quite a while and ")
-    assert held.startswith(" A much longer sentence")
-    assert cleaner.feed("line\n").endswith(" and line")
+    assert cleaner.feed("Sure! Five days ") == "Five days"
+    assert cleaner.feed("carry over. ") == " carry over."
+    assert cleaner.feed("line\n") == " line"
     assert cleaner.close() == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Five days carry over. ", ["Five", " days", " carry", " over."]),
+        ("According to the travel policy, trains come first. ", ["", "", "", "According to the travel", " policy,"]),
+        ("I found five days. ", ["", "I found", " five", " days."]),
+        ("Sure! Five days. ", ["", "Five", " days."]),
+        ("Based on the provided context, five days. ", ["", "", "", "", "", "Five", " days."]),
+        ("Laut den Dokumenten, die Frist endet. ", ["", "", "", "Die", " Frist", " endet."]),
+        ("Laut Handbuch endet die Frist. ", ["", "Laut Handbuch", " endet", " die", " Frist."]),
+        (
+            "See [Source 1, 2] and (Source 3) too. ",
+            ["See", "", "", " [Source 1, 2]", " and", "", " (Source 3)", " too."],
+        ),
+        ("> [1]: it ends. ", ["", "", "> [1]: it", " ends."]),
+    ],
+)
+def test_each_word_is_shown_unless_it_may_have_to_be_removed(text: str, shown: list[str]) -> None:
+    cleaner = StreamFilter()
+    parts = [cleaner.feed(f"{word} ") for word in text.split()]
+    assert parts[: len(shown)] == shown
+
+
+def test_a_number_in_brackets_is_a_mark_in_a_line_and_defines_a_footnote_at_its_start() -> None:
+    cleaner = StreamFilter(rewrite=lambda text: normalise_marks(text, [])[0])
+    text = "It ends [1]: soon.\n[2]: a note\n> [3]: a note [4]."
+    shown = "".join([*(cleaner.feed(char) for char in text), cleaner.close()])
+    assert shown == "It ends [Source 1]: soon.\n[2]: a note\n> [3]: a note [Source 4]."
+    assert normalise_marks(text, [])[0] == shown  # as in the whole text
 
 
 def test_citations_are_normalised_as_a_whole() -> None:
@@ -247,6 +286,7 @@ def test_citations_are_normalised_as_a_whole() -> None:
 )
 def test_preambles_are_removed(text: str, left: str) -> None:
     assert strip_preamble(text) == left
+    assert clean(*text)[0] == (left or text)
 
 
 @pytest.mark.parametrize(
@@ -267,6 +307,7 @@ def test_preambles_are_removed(text: str, left: str) -> None:
 )
 def test_other_openings_stay(text: str) -> None:
     assert strip_preamble(text) == text
+    assert clean(*text)[0] == text
 
 
 @pytest.mark.parametrize("text", ["based on the " + "provided " * 9000, "here is the " + "a " * 9000, "sure! " * 9000])
