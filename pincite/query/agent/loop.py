@@ -18,6 +18,7 @@ from pincite.core.traces import llm_request_attributes, llm_response_attributes
 from pincite.errors import ProviderError, ProviderRefused, Unavailable
 from pincite.models.facts import facts_of
 from pincite.models.resilient import abilities_of
+from pincite.query.agent.final_text import final_text
 from pincite.query.agent.scratchpad import Scratchpad, last_line
 from pincite.query.agent.text_tool_calls import answer_in, calls_in, turn_schema
 from pincite.query.agent.tools import (
@@ -56,6 +57,7 @@ class AgentState:
     results_by_call: dict[str, tuple[int, ...]] = field(default_factory=dict)
     repeats: int = 0
     searched: bool = False
+    described: bool = False
     turns: int = 0
     tokens: int = 0
     usage: Usage | None = None
@@ -99,6 +101,14 @@ async def agent(
         if limit is None and not (scratchpad.hits or state.searched):
             await _search_first(run, plan, state, backend)
             continue
+        if (
+            limit is None
+            and backend.tools
+            and turn.text
+            and not final_text(turn.text if state.native else answer_in(turn.text))
+        ):
+            state.described = True
+            continue
         if limit is not None and backend.tools:
             run.warnings.append(f"the agent had to stop searching: {limit}")
         run.observe(
@@ -115,15 +125,15 @@ async def agent(
 def _final_draft(run: Run, state: AgentState, turn: ModelTurn) -> tuple[Draft, Prompt]:
     """The text of the last turn as a draft, with the scratchpad as its sources.
 
-    `ProviderError` where the model only repeats its input.
+    `ProviderError` where the model only repeats its input or describes a search.
     """
     if state.scratchpad.boundary in turn.text:
         raise ProviderError("the model repeated its input instead of answering")
+    text = final_text(turn.text if state.native else answer_in(turn.text))
+    if turn.text.strip() and not text:
+        raise ProviderError("the model described a search instead of answering")
     prompt = replace(state.transcript.prompt(tools=False, native=state.native), sources=tuple(state.scratchpad.hits))
-    parts = turn.pieces
-    if not state.native:
-        last = next((piece for piece in turn.pieces if piece.finish_reason), StreamPart(finish_reason="stop"))
-        parts = (StreamPart(answer_in(turn.text)), replace(last, text=""))
+    parts = (StreamPart(text), *(replace(piece, text="") for piece in turn.pieces))
     run.prompt = prompt
     draft = build_draft(run, prompt, parts, state.transcript.given_texts)
     return replace(draft, usage=state.usage), prompt
@@ -147,6 +157,8 @@ def _reached_limit(run: Run, state: AgentState) -> str | None:
         return f"it used all {agent.max_tokens:,} tokens (agent.max_tokens)"
     if state.repeats > MAX_REPEATED_CALLS:
         return "it repeated the same calls"
+    if state.described:
+        return "it described a search and made none"
     if state.scratchpad.full:
         return f"{len(state.scratchpad.hits)} passages are the maximum of an answer"
     is_late = run.deadline - time.monotonic() < min(ANSWER_RESERVE_S, run.settings.llm.question_timeout_s / 4)

@@ -88,7 +88,7 @@ def test_the_model_searches_reads_and_answers_from_what_it_found(asked: Ask) -> 
     assert result.metadata.plan[-2:] == ("step 1: rag_search, 2 passages", "step 2: read_document, 1 passage")
     assert (result.metadata.usage.prompt_tokens, result.metadata.usage.completion_tokens) == (300, 30)  # type: ignore[union-attr]
     told = [type(event) for event in events if isinstance(event, Stepped | SourcesFound | Token)]
-    assert told == [Stepped, SourcesFound, Stepped, SourcesFound, Token]
+    assert told == [Stepped, SourcesFound, Stepped, SourcesFound, Token, Token]
     assert "".join(event.text for event in events if isinstance(event, Token)) == result.text
 
 
@@ -255,6 +255,25 @@ def test_a_model_that_only_repeats_its_sources_has_not_answered(asked: Ask) -> N
     assert result.metadata.model == "extractive"
     assert "===" not in result.text
     assert any("repeated its input" in note.reason for note in result.degraded)
+
+
+@pytest.mark.parametrize("native", [True, False])
+def test_a_search_that_is_only_described_is_asked_to_be_answered_instead(asked: Ask, native: bool) -> None:
+    described = "I would search for the birthplace of the builder."
+    search: Any = ("", [SEARCH]) if native else "SEARCH: who built the mill | where Ada Bright was born"
+    llm = Calling(search, described, f"I would look for her name. {DONE} She was born in Karlsruhe [Source 1].")
+    result, _, _ = asked(llm, llm__tools=native)
+    assert result.text == DONE  # without the sentence about searching and the repeated one
+    assert len(llm.prompts) == 3
+    assert "No more tools can be called" in llm.prompts[-1].messages[-1].content
+    assert any("it described a search and made none" in warning for warning in result.warnings)
+
+
+def test_a_model_that_describes_searches_to_the_end_has_not_answered(asked: Ask) -> None:
+    result, _, _ = asked(Calling(("", [SEARCH]), *["I would search for her birthplace."] * 3))
+    assert result.metadata.model == "extractive"
+    assert "search" not in result.text
+    assert any("described a search instead of answering" in note.reason for note in result.degraded)
 
 
 def test_a_small_window_omits_the_oldest_results(asked: Ask) -> None:
