@@ -127,6 +127,50 @@ def test_ten_turns_with_a_model(open_pincite: Callable[..., Any], tmp_path: Path
     assert said == [f"It is {fact}." for _, _, fact in script[:9]]
 
 
+TOURS_TEXT = """# Führungen
+
+Eine Führung kostet 28 Franken. An einer Führung dürfen höchstens 18 Personen teilnehmen. Diese Regel gilt seit dem
+1. Juni 2024.
+
+# Sommerfest 2024
+
+Das Sommerfest 2024 findet am 17. August statt. Der Parkplatz hat 40 Plätze.
+"""
+TOURS = [
+    ("Wann findet das Sommerfest 2024 statt?", None),
+    ("Wie viele Plätze hat der Parkplatz?", None),
+    ("Und wie viele Personen dürfen an einer Führung teilnehmen?", "Wie viele Plätze hat der Parkplatz? {asked}"),
+    ("Seit wann gilt das?", "Wie viele Personen dürfen an einer Führung teilnehmen? {asked}"),
+]
+GLUED = [
+    {"match": "Last question: Und wie viele", "say": f"{TOURS[2][0][:-1]} (Sommerfest 2024)?"},
+    {
+        "match": "Last question: Seit wann",
+        "say": "Seit wann gilt das (Und wie viele Personen dürfen an einer Führung)?",
+    },
+    {"match": ".", "say": "Höchstens 18 Personen dürfen an einer Führung teilnehmen. [Source 1]"},
+]
+
+
+@pytest.mark.parametrize("mode", ["chat", "agent"])
+@pytest.mark.parametrize("model", ["", "qwen2.5-coder:1.5b", "some-model:12b"])
+def test_no_earlier_question_is_added_in_brackets(
+    open_pincite: Callable[..., Any], tmp_path: Path, mode: Any, model: str
+) -> None:
+    async def go(**settings: Any) -> list[str | None]:
+        (tmp_path / "tours.md").write_text(TOURS_TEXT, encoding="utf-8")
+        async with open_pincite(**settings) as pincite:
+            await pincite.add(tmp_path / "tours.md")
+            session = (await pincite.questions.sessions.create(await pincite.scope())).id
+            asked = [Question(text, session_id=session, mode=mode) for text, _ in TOURS]
+            return [(await pincite.ask(one)).metadata.rewritten_query for one in asked]
+
+    with StubLLM(answers=GLUED) as stub:
+        rewritten = asyncio.run(go(**({"llm__base_url": stub.url, "llm__model": model} if model else {})))
+    by_words = [whole and whole.format(asked=asked) for asked, whole in TOURS]
+    assert rewritten == (by_words if model != "some-model:12b" else [None] * 4)  # a doubtful rewriting is not used
+
+
 def test_a_conversation_sent_by_the_caller_is_used_too(open_pincite: Callable[..., Any], tmp_path: Path) -> None:
     async def go() -> None:
         (tmp_path / "facts.md").write_text(ENGLISH_TEXT, encoding="utf-8")

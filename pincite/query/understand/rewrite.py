@@ -26,6 +26,7 @@ REWRITE_TIMEOUT_S = 20.0
 MAX_REWRITE_TOKENS, MAX_REWRITE_CHARS = 120, 600
 """Limits of the rewritten question."""
 
+_BRACKETED = re.compile(r"\(([^()]+)\)")
 _LABEL = r"^\W*%s\s*:\s*"
 _TALK = r"%s|</?think|\[source"
 """What a model says about its task instead of doing it."""
@@ -146,9 +147,17 @@ def find_doubt(written: str, asked: str, conversation: Sequence[Exchange]) -> st
         "talks about the task": bool(talk.search(written)),
         "another language": question_language(written) != language,
         "lost the question": bool(content) and not content & set(terms(written, language)),
+        "repeats a question in brackets": _repeats_in_brackets(written, asked, conversation),
         "invented": bool(_invented_terms(written, conversation_text)),
     }
     return next((reason for reason, holds in checks.items() if holds), None)
+
+
+def _repeats_in_brackets(written: str, asked: str, conversation: Sequence[Exchange]) -> bool:
+    """Whether words of an earlier question were added in brackets, which makes no question of a follow-up."""
+    before = {" ".join(words(text)) for turn in conversation for text in (turn.question, turn.standalone)}
+    added = [" ".join(words(inner)) for inner in _BRACKETED.findall(written) if inner not in asked]
+    return any(inner and inner in text for inner in added for text in before)
 
 
 def _invented_terms(written: str, conversation_text: str) -> list[str]:

@@ -114,6 +114,9 @@ def test_what_is_not_clear_is_searched_as_asked_beside_the_last_question(make_ru
         ("When does the cable car run?", "lost the question"),
         ("When does the cable car run in summer 2019?", "invented"),
         ("When does the cable car to Zermatt run in summer?", "invented"),
+        ("And in summer (When does the cable car run in winter)?", "repeats a question in brackets"),
+        ("When does it run in summer (the cable car)?", "repeats a question in brackets"),
+        ("When does the cable car run in summer (at 08:10)?", None),
         (WHOLE, None),
     ],
 )

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from pincite.core.query.question import Exchange
-from pincite.query.understand.followup import find_references, is_bare, is_sentence
+from pincite.query.understand.followup import find_references, is_bare, is_follow_up, is_sentence
 from pincite.query.understand.standalone import inflection
 from pincite.query.understand.standalone.ellipsis import is_time, replace_part
 from pincite.query.understand.standalone.noun_phrases import Phrase, is_plural, noun_phrases, simple_phrases
@@ -24,9 +24,8 @@ Conversation = Sequence[Exchange]
 
 
 def place_beside(text: str, conversation: Conversation) -> str:
-    """A follow-up that was not understood, after the last question that was."""
-    whole = next((turn.standalone for turn in reversed(conversation) if not _was_placed_beside(turn)), "")
-    whole = " ".join(whole.split())
+    """A follow-up that was not understood, after the last question that can be understood alone."""
+    whole = next(filter(None, map(_stands_alone, reversed(conversation))), "")
     return f"{whole}{'' if whole.endswith(('?', '!', '.')) else '?'} {text}" if whole else text
 
 
@@ -71,6 +70,19 @@ def _may_be_in(language: str, text: str) -> bool:
 
 def _was_placed_beside(turn: Exchange) -> bool:
     return turn.standalone != turn.question and turn.standalone.endswith(f" {turn.question}")
+
+
+def _stands_alone(turn: Exchange) -> str:
+    """What a turn asked, where that can be understood alone: `And how many guests may join a tour?` can without `and`."""
+    if not _was_placed_beside(turn):
+        return " ".join(turn.standalone.split())
+    asked = " ".join(turn.question.split())
+    language = question_language(asked)
+    opened = lang.own_regex("followup.opening", language, r"^\W*+%s", re.IGNORECASE).match(asked)
+    rest = asked[opened.end() :] if opened else ""
+    if not rest or is_follow_up(rest, [turn]):
+        return ""
+    return rest[0].upper() + rest[1:]
 
 
 def _understood(turn: Exchange) -> str:

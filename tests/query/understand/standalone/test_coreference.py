@@ -184,6 +184,37 @@ def test_a_chain_of_possessives_does_not_compound() -> None:
     assert understood(asked) == [asked[0], "Who signs Helios's contracts?", "What is Helios's budget?"]
 
 
+@pytest.mark.parametrize(
+    ("questions", "standalone"),
+    [
+        (
+            [
+                "Was kostet eine Führung?",
+                "Und wie viele Personen dürfen an einer Führung teilnehmen?",
+                "Seit wann gilt das?",
+            ],
+            "Wie viele Personen dürfen an einer Führung teilnehmen? Seit wann gilt das?",
+        ),
+        (
+            ["What does a tour cost?", "And how many guests may join a tour at night?", "Does that hold on Sundays?"],
+            "How many guests may join a tour at night? Does that hold on Sundays?",
+        ),
+        (
+            ["Wie hoch ist der Beitrag?", "Gilt das auch für Kinder?", "Seit wann ist das so?"],
+            "Wie hoch ist der Beitrag? Seit wann ist das so?",
+        ),
+    ],
+)
+def test_a_follow_up_stands_beside_the_last_question_that_can_be_understood_alone(
+    questions: list[str], standalone: str
+) -> None:
+    said: list[Exchange] = []
+    for asked in questions:
+        whole = make_standalone(asked, said) or place_beside(asked, said) if is_follow_up(asked, said) else asked
+        said.append(Exchange(asked, whole, ""))
+    assert said[-1].standalone == standalone
+
+
 def test_what_is_not_clear_stands_beside_the_last_question_that_was() -> None:
     said = turns("Is the dome heated?")
     first = place_beside("Why?", said)
