@@ -151,6 +151,14 @@ def test_two_files_that_disagree_are_told_and_confidence_is_not_high(answers: di
     assert answers[question].confidence.level != "high"
 
 
+def test_files_of_the_same_name_are_told_apart_by_their_folders(answers: dict[str, Answer]) -> None:
+    cited = [one for one in answers["What is the door code?"].sources if one.cited]
+    assert {(one.folder, one.document_name) for one in cited} == {
+        ("files/north", "notes.txt"),
+        ("files/south", "notes.txt"),
+    }
+
+
 def test_the_title_of_a_pdf_is_its_first_line_and_no_heading_is_lost(answers: dict[str, Answer]) -> None:
     [source, *_] = [one for one in answers["How much is the rent of the Harlow warehouse?"].sources if one.cited]
     assert (source.title, source.heading_path[-1]) == ("Lease agreement, warehouse Harlow", "2. Rent")

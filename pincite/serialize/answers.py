@@ -86,14 +86,17 @@ def _answer_metadata_json(value: AnswerMetadata) -> Json:
 def footnotes(answer: Json) -> str:
     """The cited sources as lines to append to the answer; empty when nothing is cited."""
     marks = {one["source"]: one["text"] for one in reversed(answer["citations"]) if one["source"]}
-    lines = [f"- {marks[one['number']]} {_citation_place(one)}" for one in answer["sources"] if one["number"] in marks]
+    sources = answer["sources"]
+    lines = [f"- {marks[one['number']]} {_citation_place(one, sources)}" for one in sources if one["number"] in marks]
     return "\n\nSources:\n" + "\n".join(lines) if lines else ""
 
 
-def _citation_place(source: Json) -> str:
+def _citation_place(source: Json, sources: Sequence[Json]) -> str:
     path = [part for part in source["heading_path"] if part != source["title"]]
     named = " > ".join([source["title"], *path])
     lines = f"lines {source['start_line']}–{source['end_line']}"
     page = f"page {source['page']}, " if source["page"] else ""
     address = f", {source['urls'][0]}" if source["urls"] else ""
-    return f"{named} ({source['document_name']}, {source['place'] or page + lines}{address})"
+    same_name = {one["document_id"] for one in sources if one["document_name"] == source["document_name"]}
+    folder = f"{source['folder']}/" if len(same_name) > 1 and source["folder"] else ""
+    return f"{named} ({folder}{source['document_name']}, {source['place'] or page + lines}{address})"

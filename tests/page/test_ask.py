@@ -145,6 +145,18 @@ def test_sources_that_disagree_stand_side_by_side_and_each_opens_at_its_place(li
         expect(page.locator("mark.passage")).to_contain_text("20 minutes")
 
 
+def test_sources_of_the_same_name_are_told_with_their_folders(library: Site) -> None:
+    with library.door.client() as client:
+        for folder, code in (("gate-north", "1111"), ("gate-south", "2222")):
+            upload(client, "gate.txt", f"The code of the garden gate is {code}.\n", folder=folder)
+            completed(client, folder)
+    with library.visit("/ask") as page:
+        ask(page, "What is the code of the garden gate?")
+        shown = " ".join(page.locator(".sources .source").all_inner_texts())
+        assert "gate-north" in shown
+        assert "gate-south" in shown
+
+
 def test_a_picture_goes_with_a_question_and_is_told(library: Site) -> None:
     picture = base64.b64decode(
         "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="

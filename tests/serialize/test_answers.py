@@ -12,7 +12,7 @@ from pincite.core.query.answer import (
 )
 from pincite.core.query.prompt import Usage
 from pincite.query.citations.sources import sources_of
-from pincite.serialize.answers import answer_json
+from pincite.serialize.answers import answer_json, footnotes
 from tests.builders import hit
 
 
@@ -45,7 +45,7 @@ def test_an_answer() -> None:
     assert set(shape["sources"][0]) == fields(
         "number document_id document_name title chunk_id version checksum page place"
         " start_line end_line start_char end_char"
-        " heading_path snippet score relevance similarity_score hybrid_score urls cited owner"
+        " heading_path snippet score relevance similarity_score hybrid_score urls cited owner folder"
     )
     assert set(shape["citations"][0]) == fields(
         "text start end matched matched_by source quote quote_start_char quote_end_char quote_start_line quote_end_line"
@@ -63,3 +63,20 @@ def test_an_answer() -> None:
     assert shape["answer"] == "Cats purr. [Source 1]"
     assert shape["graph"] == {"enriched": False, "context": None}
     assert shape["metadata"]["usage"] == {"prompt_tokens": 1, "completion_tokens": 2}
+
+
+def test_footnotes_tell_files_of_the_same_name_apart() -> None:
+    def source(number: int, name: str, folder: str) -> dict[str, object]:
+        return {
+            "number": number, "document_id": f"d{number}", "document_name": name, "folder": folder, "title": name,
+            "heading_path": [], "place": "line 1", "page": None, "start_line": 1, "end_line": 1, "urls": [],
+        }  # fmt: skip
+
+    sources = [source(1, "notes.txt", "north"), source(2, "notes.txt", "south"), source(3, "plan.txt", "south")]
+    citations = [{"source": number, "text": f"[Source {number}]"} for number in (1, 2, 3)]
+    assert footnotes({"sources": sources, "citations": citations}).splitlines()[2:] == [
+        "Sources:",
+        "- [Source 1] notes.txt (north/notes.txt, line 1)",
+        "- [Source 2] notes.txt (south/notes.txt, line 1)",
+        "- [Source 3] plan.txt (plan.txt, line 1)",
+    ]

@@ -42,7 +42,8 @@ def print_evidence(screen: Screen, answer: Answer) -> None:
         screen.print_line(("Sources" if len(cited) > 1 else "Source", "bold"))
     for source in cited:
         screen.print_line()
-        _print_source(screen, source, [c for c in answer.citations if c.source == source.number])
+        name = source_name(source, answer.sources)
+        _print_source(screen, source, name, [c for c in answer.citations if c.source == source.number])
     if not cited and answer.sources:
         _print_nearest(screen, answer.sources[:MAX_NEAREST_PASSAGES])
     screen.print_line()
@@ -108,18 +109,24 @@ def format_place(name: str, page: int | None, start: int | None, end: int | None
     return f"{name}, line {start}" if start == end else f"{name}, lines {start}–{end}"
 
 
-def _print_source(screen: Screen, source: Source, citations: Sequence[Citation]) -> None:
+def source_name(source: Source, sources: Sequence[Source]) -> str:
+    """The file name of a source; with its folder where another document among the sources has the same name."""
+    named = {one.document_id for one in sources if one.document_name == source.document_name}
+    return f"{source.folder}/{source.document_name}" if len(named) > 1 and source.folder else source.document_name
+
+
+def _print_source(screen: Screen, source: Source, name: str, citations: Sequence[Citation]) -> None:
     number = join_text(" " * MARGIN_COLUMNS, (f"[{source.number}]", "bold cyan"))
     indent = number.cell_len + 1
     screen.print_wrapped(format_heading(source.title, source.heading_path), indent=indent, lead=number)
     quotes = {c.quote_start_char: c for c in citations if c.quote}
     if not quotes:
-        where = format_place(source.document_name, source.page, source.start_line, source.end_line, source.place)
+        where = format_place(name, source.page, source.start_line, source.end_line, source.place)
         screen.print_wrapped(styled(where, "dim"), indent=indent)
     last = ""
     for citation in sorted(quotes.values(), key=lambda c: c.quote_start_char or 0):
         lines = citation.quote_start_line, citation.quote_end_line
-        where = format_place(source.document_name, citation.page, *lines, citation.place)
+        where = format_place(name, citation.page, *lines, citation.place)
         if where != last:
             screen.print_wrapped(styled(where, "dim"), indent=indent)
         last = where
@@ -132,7 +139,7 @@ def _print_nearest(screen: Screen, sources: Sequence[Source]) -> None:
     screen.print_line(("Nearest passages", "bold"))
     for source in sources:
         screen.print_line()
-        _print_source(screen, source, ())
+        _print_source(screen, source, source_name(source, sources), ())
         screen.print_wrapped(
             styled(" ".join(source.snippet.split()), "italic"), indent=MARGIN_COLUMNS + len(f"[{source.number}]") + 1
         )

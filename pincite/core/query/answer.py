@@ -45,6 +45,7 @@ class Source:
     cited: bool
     place: str | None = None
     owner: str = ""
+    folder: str = ""
 
 
 @dataclass(frozen=True, slots=True)

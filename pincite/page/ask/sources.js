@@ -8,13 +8,19 @@ export function Sources({ sources, open, chosen }) {
   const cited = sources.filter((one) => one.cited);
   const others = sources.filter((one) => !one.cited);
   return html`<section class="sources" aria-label=${t("ask.sources")}>
-    ${cited.length > 0 && html`<h3>${t("ask.sources")}</h3>${list(cited, open, chosen)}`}
-    ${others.length > 0 && html`<details open=${!cited.length}><summary>${cited.length ? t("ask.uncited", { count: others.length }) : t("ask.nearest")}</summary>${list(others, open, chosen)}</details>`}
+    ${cited.length > 0 && html`<h3>${t("ask.sources")}</h3>${list(cited, sources, open, chosen)}`}
+    ${others.length > 0 && html`<details open=${!cited.length}><summary>${cited.length ? t("ask.uncited", { count: others.length }) : t("ask.nearest")}</summary>${list(others, sources, open, chosen)}</details>`}
   </section>`;
 }
 
-function list(sources, open, chosen) {
-  return html`<ol>${sources.map((one) => (one.title || one.document_name ? entry(one, open, chosen) : gone(one)))}</ol>`;
+function list(sources, all, open, chosen) {
+  return html`<ol>${sources.map((one) => (one.title || one.document_name ? entry(one, folderOf(one, all), open, chosen) : gone(one)))}</ol>`;
+}
+
+/** The folder of a source whose title another document among the sources has too. */
+function folderOf(one, all) {
+  const title = one.title || one.document_name;
+  return all.some((other) => (other.title || other.document_name) === title && other.document_id !== one.document_id) && one.folder;
 }
 
 /** A source whose document was removed; it cannot be opened. */
@@ -23,12 +29,12 @@ function gone(one) {
     <span class="source-name muted">${t("ask.source.removed")}</span></p></li>`;
 }
 
-function entry(one, open, chosen) {
+function entry(one, folder, open, chosen) {
   return html`<li key=${one.number}>
     <button class="source" aria-pressed=${chosen?.startsWith(one.chunk_id) ?? false} onClick=${() => open(one)}>
       <span class="cite" aria-hidden="true">${one.number}</span>
       <span class="source-name"><strong>${one.title || one.document_name}</strong>
-        <span class="muted">${[...one.heading_path.slice(-1), one.place ?? t("ask.lines", { from: one.start_line, to: one.end_line })].filter(Boolean).join(" · ")}</span></span>
+        <span class="muted">${[folder, ...one.heading_path.slice(-1), one.place ?? t("ask.lines", { from: one.start_line, to: one.end_line })].filter(Boolean).join(" · ")}</span></span>
       <${Icon} name="chevron" />
     </button>
   </li>`;

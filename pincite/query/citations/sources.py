@@ -40,6 +40,7 @@ def _source(number: int, hit: Hit, cited: bool) -> Source:
         cited=cited,
         place=chunk.place,
         owner=chunk.owner,
+        folder=chunk.folder,
     )
 
 

@@ -139,7 +139,16 @@ def _warnings_without(answer: Answer, numbers: Container[int | None]) -> tuple[s
 
 def _cleared_source(source: Source) -> Source:
     return replace(
-        source, document_name="", title="", snippet="", heading_path=(), urls=(), page=None, checksum="", place=None
+        source,
+        document_name="",
+        title="",
+        snippet="",
+        heading_path=(),
+        urls=(),
+        page=None,
+        checksum="",
+        place=None,
+        folder="",
     )
 
 
