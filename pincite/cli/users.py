@@ -1,6 +1,6 @@
 """Commands for users, groups and access: user, group, share."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -234,42 +234,42 @@ async def share(
         bool, typer.Option("--folder", help="ID is a folder; share it with its contents and subfolders.")
     ] = False,
     inherit: Annotated[bool, typer.Option("--inherit", help="Inherit the access of the folder above.")] = False,
+    nobody: Annotated[bool, typer.Option("--nobody", help="Nobody else may read it.")] = False,
 ) -> None:
-    """Set who may read a document or a folder besides you; this replaces earlier shares."""
+    """Set who may read a document or a folder besides you; this replaces earlier shares.
+
+    Without an option, show who may read it.
+    """
+    from pincite.cli.documents import find_document
+    from pincite.cli.view.library import format_readers
     from pincite.core.accounts.access import ReaderRole, ShareRequest
+    from pincite.core.documents.document import Document, Folder
     from pincite.errors import Invalid
     from pincite.ingest.accept.accept import clean_folder
     from pincite.serialize.documents import document_json, folder_json
 
-    if inherit and (user or group or role or everyone):
-        raise Invalid("--inherit cannot be combined with --user, --group, --role or --everyone")
+    named = bool(user or group or role or everyone)
+    if named + inherit + nobody > 1:
+        raise Invalid("--inherit and --nobody cannot be combined with other options that say who may read")
     roles = tuple(found for one in role or () if (found := check_choice(ReaderRole, one, "role")))
     request = None if inherit else ShareRequest(tuple(user or ()), tuple(group or ()), everyone, roles)
     if folder and not clean_folder(what):
         raise Invalid("name a folder, such as hr/rules; the top of the library is not a folder")
     async with context.open() as pincite:
+        changed = named or inherit or nobody
         if folder:
-            await pincite.documents.share_folder(clean_folder(what), request)
-            shared = folder_json(await pincite.documents.folders.get(await pincite.scope(), clean_folder(what)))
+            what = clean_folder(what)
+            if changed:
+                await pincite.documents.share_folder(what, request)
+            shared: Document | Folder = await pincite.documents.folders.get(await pincite.scope(), what)
         else:
-            shared = document_json(await pincite.documents.share(what, request))
+            document = await find_document(pincite, what)
+            what = document.id
+            shared = await pincite.documents.share(what, request) if changed else document
     if context.json:
-        print_json(shared)
+        print_json(folder_json(shared) if isinstance(shared, Folder) else document_json(shared))
     else:
-        print_plain(f"{what}: {_format_readers(shared['access'])}")
-
-
-def _format_readers(access: dict[str, Any] | None) -> str:
-    if access is None:
-        return "inherits the access of the folder above"
-    if access["everyone"]:
-        return "everyone may read it"
-    named = [
-        *access["users"],
-        *(f"group {name}" for name in access["groups"]),
-        *(f"every {name}" for name in access["roles"]),
-    ]
-    return f"{', '.join(map(str, named))} may read it" if named else "nobody else may read it"
+        print_plain(f"{what}: {format_readers(shared.access)}")
 
 
 def _print_result(context: CommandContext, item_id: str, line: str, **fields: object) -> None:

@@ -66,15 +66,21 @@ def test_a_document_and_a_folder_are_shared(pincite: Call, papers: Path) -> None
     told = pincite("share", document["id"], "--group", "readers", "--user", "emil")
     assert told.out == f"{document['id']}: emil, group readers may read it\n"
     assert pincite("share", document["id"], "--everyone", "--json").json["access"]["everyone"] is True
-    assert pincite("share", document["id"]).out == f"{document['id']}: nobody else may read it\n"
+    short = document["id"][:8]
+    assert pincite("share", short).out == f"{document['id']}: everyone may read it\n"  # shown, not changed
+    assert "everyone may read it" in pincite("show", short).out
+    assert pincite("share", short, "--user", "emil").out == f"{document['id']}: emil may read it\n"
+    assert "emil may read it" in pincite("show", short).out
+    assert pincite("share", short, "--nobody").out == f"{document['id']}: nobody else may read it\n"
+    assert "nobody else may read it" in pincite("show", short).out
     assert pincite("share", "shared", "--folder", "--user", "emil").out == "shared: emil may read it\n"
+    assert pincite("share", "shared", "--folder").out == "shared: emil may read it\n"
     assert pincite("share", document["id"], "--inherit", "--json").json["access"]["users"] == ["emil"]
     assert (
         pincite("share", "shared", "--folder", "--inherit").out == "shared: inherits the access of the folder above\n"
     )
-    assert "--inherit cannot be combined with" in pincite(
-        "share", document["id"], "--inherit", "--everyone"
-    ).failed_with(2)
+    for both in (["--inherit", "--everyone"], ["--nobody", "--user", "emil"], ["--nobody", "--inherit"]):
+        assert "cannot be combined with" in pincite("share", document["id"], *both).failed_with(2)
     assert "there is no user 'nobody'" in pincite("share", document["id"], "--user", "nobody").failed_with(2)
     assert pincite("group", "leave", "readers", "emil", "--json").json["members"] == []
     assert pincite("group", "remove", "readers").out == "removed readers\n"

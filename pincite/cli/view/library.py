@@ -7,7 +7,7 @@ from rich.text import Text
 
 from pincite.cli.view.hits import make_snippet
 from pincite.cli.view.screen import Screen, join_text, make_table, shorten, styled
-from pincite.core.documents.document import Chunk, Document, Receipt, Status, Version
+from pincite.core.documents.document import Access, Chunk, Document, Receipt, Status, Version
 from pincite.text.units import count, size
 
 STATUS_STYLES = {Status.COMPLETED: "green", Status.ERROR: "red", Status.PENDING: "yellow", Status.PROCESSING: "yellow"}
@@ -82,6 +82,20 @@ def format_time(time: datetime) -> str:
     return time.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
+def format_readers(access: Access | None) -> str:
+    """Who may read a document or a folder besides its owner; None means that a folder has no access of its own."""
+    if access is None:
+        return "inherits the access of the folder above"
+    if access.everyone:
+        return "everyone may read it"
+    named = [
+        *access.users,
+        *(f"group {name}" for name in access.groups),
+        *(f"every {name}" for name in access.roles),
+    ]
+    return f"{', '.join(named)} may read it" if named else "nobody else may read it"
+
+
 def print_document(screen: Screen, document: Document, versions: Sequence[Version]) -> None:
     """Print the metadata of a document and its versions."""
     screen.print_wrapped(styled(document.title, "bold"))
@@ -98,6 +112,7 @@ def print_document(screen: Screen, document: Document, versions: Sequence[Versio
         "type": f"{document.mime}, {size(document.bytes)}",
         "passages": f"{document.chunks:,}",
         "added": format_time(document.created_at),
+        "access": format_readers(document.access),
     }
     if document.error:
         facts["problem"] = styled(f"{document.error.message} ({document.error.code})", "red")
