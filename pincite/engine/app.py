@@ -1,8 +1,9 @@
 """AsyncPincite: the asynchronous Python API, in three parts: documents, questions, admin."""
 
+import asyncio
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from pincite.config.settings import Settings
 from pincite.config.sources import layers_of, read_layers
@@ -17,7 +18,7 @@ from pincite.engine.documents import Documents
 from pincite.engine.questions import Questions
 from pincite.engine.wiring import Services
 from pincite.flows.graph import Flow
-from pincite.ingest.accept.collect import Collected
+from pincite.ingest.accept.collect import Collected, collect
 
 
 class AsyncPincite:
@@ -68,10 +69,26 @@ class AsyncPincite:
         return await self.documents.add(path, folder=folder, caller=caller)
 
     async def add_all(
-        self, files: Collected, *, caller: Caller = LOCAL, report: Callable[[Progress], None] | None = None
+        self,
+        *paths: str | Path | Collected,
+        folder: str = "",
+        caller: Caller = LOCAL,
+        report: Callable[[Progress], None] | None = None,
     ) -> AddedAll:
-        """Add files and wait until all are processed; `report` is called with the progress."""
+        """Add files and folders and wait until all are processed; `report` is called with the progress.
+
+        What `collect` returned is added as it is.
+        """
+        if len(paths) == 1 and isinstance(paths[0], Collected):
+            return await self.documents.add_all(paths[0], caller=caller, report=report)
+        files = await asyncio.to_thread(collect, [Path(cast(str, path)) for path in paths], folder)
         return await self.documents.add_all(files, caller=caller, report=report)
+
+    async def add_from_web(self, *urls: str, folder: str = "", caller: Caller = LOCAL) -> AddedAll:
+        """Add web pages, and the pages of sitemaps, and wait until all are processed; needs `web.enabled`."""
+        from pincite.engine.connectors.web_import import WebImporter  # it imports this module
+
+        return await WebImporter(self, caller).add_all(urls, folder)
 
     async def get(self, document_id: str, *, caller: Caller = LOCAL) -> Document:
         """Return one document."""

@@ -12,9 +12,7 @@ from pincite.core.operations import StoredFlow
 from pincite.core.query.answer import Answer, SearchResult
 from pincite.core.query.question import Question
 from pincite.engine.app import AsyncPincite
-from pincite.engine.connectors.web_import import WebImporter
 from pincite.flows.graph import Flow
-from pincite.ingest.accept.collect import collect
 
 T = TypeVar("T")
 
@@ -60,11 +58,11 @@ class Pincite:
 
     def add_all(self, *paths: str | Path, folder: str = "") -> AddedAll:
         """Add files and folders and wait until all are processed."""
-        return self._do(self._pincite.add_all(collect([Path(path) for path in paths], folder)))
+        return self._do(self._pincite.add_all(*paths, folder=folder))
 
     def add_from_web(self, *urls: str, folder: str = "") -> AddedAll:
         """Add web pages, and the pages of sitemaps, and wait until all are processed; needs `web.enabled`."""
-        return self._do(WebImporter(self._pincite).add_all(urls, folder))
+        return self._do(self._pincite.add_from_web(*urls, folder=folder))
 
     def ask(self, question: str | Question) -> Answer:
         """Answer a question."""

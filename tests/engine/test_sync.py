@@ -1,8 +1,10 @@
+import asyncio
+import inspect
 from pathlib import Path
 
 import pytest
 
-from pincite import Pincite
+from pincite import AsyncPincite, Pincite
 from pincite.errors import NotFound, StoreDown
 
 
@@ -38,6 +40,33 @@ def test_the_synchronous_api_matches_the_asynchronous_one(database_url: str, tmp
             pincite.get(cats.id)
     with pytest.raises(RuntimeError, match="open the library first"):
         pincite.documents()
+
+
+def test_every_method_takes_the_same_arguments_in_both_apis() -> None:
+    for name, method in inspect.getmembers(Pincite, inspect.isfunction):
+        if name.startswith("_") or name == "documents":  # an object in the asynchronous API, called the same way
+            continue
+        own = list(inspect.signature(method).parameters.values())
+        others = inspect.signature(getattr(AsyncPincite, name)).parameters
+        assert [one.name for one in own] == [key for key in others if key in {one.name for one in own}], name
+        assert all((one.kind, one.default) == (others[one.name].kind, others[one.name].default) for one in own), name
+
+
+def test_the_asynchronous_api_adds_folders_and_lists_them(database_url: str, tmp_path: Path) -> None:
+    async def main() -> None:
+        (tmp_path / "team").mkdir()
+        (tmp_path / "team" / "cats.md").write_text("# Cats\n\nCats purr.\n", encoding="utf-8")
+        settings = {"database.url": database_url, "embedding.provider": "scripted"}
+        async with AsyncPincite(tmp_path / "data", settings=settings) as pincite:
+            [added] = (await pincite.add_all(str(tmp_path / "team"), folder="x")).added
+            assert added.document.folder == "x/team"
+            assert [one.name for one in await pincite.documents("x")] == ["cats.md"]
+            assert [one.name for one in await pincite.documents(folder="x/team")] == ["cats.md"]
+            assert await pincite.documents("y") == []
+            [(_, error)] = (await pincite.add_from_web("https://cats.example/", folder="x")).refused
+            assert error.code == "web_off"
+
+    asyncio.run(main())
 
 
 def test_a_failed_start_leaves_no_thread(tmp_path: Path) -> None:
