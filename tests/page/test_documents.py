@@ -111,6 +111,27 @@ def test_files_are_dropped_and_dropped_folders_walked_through(site: Site) -> Non
         assert found == ["here/top/a.md", "here/top/inner/b.md"]
 
 
+ELSEWHERE = """(selector) => {
+  const transfer = new DataTransfer();
+  transfer.items.add(new File(["%PDF-1.4"], "lease.pdf", { type: "application/pdf" }));
+  return ["dragover", "drop"].map((kind) => {
+    const event = new DragEvent(kind, { dataTransfer: transfer, bubbles: true, cancelable: true });
+    document.querySelector(selector).dispatchEvent(event);
+    return event.defaultPrevented;
+  });
+}"""
+
+
+@pytest.mark.parametrize(
+    ("room", "selector"), [("/ask", ".composer"), ("/ask", "nav"), ("/ask", "body"), ("/settings", "main")]
+)
+def test_a_file_dropped_elsewhere_does_not_leave_the_page(site: Site, room: str, selector: str) -> None:
+    with site.visit(room) as page:
+        expect(page.locator(selector).first).to_be_visible()
+        assert page.evaluate(ELSEWHERE, selector) == [True, True]
+        expect(page.get_by_text("Files are added under Documents")).to_be_visible()
+
+
 def test_what_cannot_be_taken_in_says_why_and_what_to_do(site: Site, tmp_path: Path) -> None:
     large = tmp_path / "large.md"
     large.write_bytes(b"x" * 10_600_000)

@@ -696,6 +696,7 @@ export default {
   "documents.add": "Dateien hinzufügen",
   "documents.add.more": "Weitere Aktionen",
   "documents.add.folder": "Ordner hinzufügen",
+  "shell.drop": "Dateien werden unter Dokumente hinzugefügt: dort ablegen.",
   "documents.drop": "Dateien oder Ordner zum Hinzufügen hier ablegen",
   "documents.drop.folder": "Dateien oder Ordner ablegen, um sie zu {folder} hinzuzufügen",
   "documents.drop.failed": "Die abgelegten Dateien ließen sich nicht lesen: {why}. Wählen Sie die Dateien stattdessen mit der Schaltfläche aus.",

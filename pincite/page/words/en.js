@@ -696,6 +696,7 @@ export default {
   "documents.add": "Add files",
   "documents.add.more": "More actions",
   "documents.add.folder": "Add a folder",
+  "shell.drop": "Files are added under Documents: open it and drop them there.",
   "documents.drop": "Drop files or folders to add them",
   "documents.drop.folder": "Drop files or folders to add them to {folder}",
   "documents.drop.failed": "The dropped files could not be read: {why}. Use the button to choose files instead.",
