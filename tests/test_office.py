@@ -8,6 +8,7 @@ import asyncio
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -43,6 +44,7 @@ ANSWERED: list[Case] = [
     ("Is smoking allowed on the balcony?", ["No. Please use the shelter"], [r"\bYes\b"]),
     ("Can I return an opened lamp?", ["No. Only unopened lamps"], [r"\bYes\b"]),
     ("Is there free parking?", ["Yes, behind the building"], [r"\bNo\b", r"Yes\W+Yes"]),
+    ("Is the archive open on weekends?", ["No. 12 opens the archive"], [r"\bYes\b", r"No\W+No"]),
     # a short answer that leads, where it is right
     ("When does the Harlow lease begin?", ["1 June 2025"], [r"\A7 March"]),
     ("How high is the deposit for the Harlow warehouse?", ["three monthly rents", "14,550 euros"], [r"\Athree\."]),
@@ -92,6 +94,8 @@ WRONG: list[tuple[Case, str]] = [
 """Answers that are still wrong, each with the part of the product that makes them so."""
 REFUSED = ["What is the maternity leave policy?", "What is the wifi password?", "What is 17 * 23?"]
 CONFLICTS = ["What is the door code?", "What was the revenue in Q1 2025?"]
+WAYS: dict[str, dict[str, Any]] = {"agent": {"mode": "agent"}, "maximum": {"intelligence_level": "maximum"}}
+"""Other ways to ask the first questions."""
 CEO = "Who is the CEO of Lindgren Packaging?"
 
 
@@ -106,7 +110,11 @@ def answers(module_database_url: str, tmp_path_factory: pytest.TempPathFactory) 
     async def main() -> dict[str, Answer]:
         async with AsyncPincite(home / "data", settings={"database.url": module_database_url}) as pincite:
             await pincite.add_all(collect([files]))
-            return {text: await pincite.ask(Question(text)) for text in asked}
+            answered = {text: await pincite.ask(Question(text)) for text in asked}
+            for how, chosen in WAYS.items():
+                for text, _, _ in ANSWERED[:6]:
+                    answered[f"{text} ({how})"] = await pincite.ask(Question(text, **chosen))
+            return answered
 
     return asyncio.run(main())
 
@@ -133,6 +141,14 @@ def test_the_answer_says_what_the_files_say(
     answers: dict[str, Answer], question: str, must: list[str], never: list[str]
 ) -> None:
     check(answers[question], must, never)
+
+
+@pytest.mark.parametrize("how", WAYS)
+@pytest.mark.parametrize(("question", "must", "never"), ANSWERED[:6])
+def test_a_yes_or_no_is_the_sources_own_in_every_mode(
+    answers: dict[str, Answer], how: str, question: str, must: list[str], never: list[str]
+) -> None:
+    check(answers[f"{question} ({how})"], must, never)
 
 
 @pytest.mark.parametrize(
