@@ -147,7 +147,7 @@ def test_a_file_that_cannot_work_is_told_at_the_start(gguf: Path, make: Any, sai
 
 def test_a_missing_extra_is_named_at_the_start(gguf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "xllamacpp", None)
-    with pytest.raises(SettingsError, match="pip install 'pincite\\[llama\\]'"):
+    with pytest.raises(SettingsError, match="pip install '\\.\\[llama\\]'"):
         make_llm(Options(path=str(gguf)))
 
 
