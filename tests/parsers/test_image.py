@@ -57,7 +57,7 @@ def test_a_photograph_is_rotated_by_its_exif_data():
 
 def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(ocr, "available", lambda: False)
-    with pytest.raises(Unreadable, match=r"install pincite\[ocr\]") as caught:
+    with pytest.raises(Unreadable, match=r"pip install '\.\[ocr\]'") as caught:
         parse(saved(draw(LINES)))
     assert caught.value.code == "scanned"
 

@@ -272,7 +272,7 @@ def test_unreadable_files_are_refused_with_the_reason(monkeypatch: pytest.Monkey
     assert unreadable(good[:60]) == "broken"
     assert unreadable(make_pdf([[], []])) == "empty"
     monkeypatch.setattr(ocr, "available", lambda: False)
-    with pytest.raises(Unreadable, match=r"scanned; install pincite\[ocr\]"):
+    with pytest.raises(Unreadable, match=r"scanned; install the extra 'ocr' .*'\.\[ocr\]'"):
         parse(make_pdf([[Rule(10, 10, 100, 100)]]))
 
 

@@ -13,7 +13,7 @@ from pincite.core.documents.pages import Box
 from pincite.parsers.layout.words import PageWords, Sheet, Word
 from pincite.parsers.markdown_out.writer import one_line
 
-INSTALL_HINT = "install pincite[ocr]"
+INSTALL_HINT = "install the extra 'ocr' (in the checkout: pip install '.[ocr]')"
 """What to do where text recognition is missing, for messages."""
 
 _MIN_LINE_SCORE = 0.6
