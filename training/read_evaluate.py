@@ -81,6 +81,7 @@ class Reader:
         ids = np.array([[101, *asked, 102, *read, 102]], np.int64)
         types = (np.arange(ids.shape[1]) >= len(asked) + 2).astype(np.int64)[None]
         found = dict(zip(OUTPUTS, (item[0] for item in self.run(ids, types)), strict=True))
+        found["answerable"] = found["answerable"].item()
         low, high = len(asked) + 2, len(asked) + 2 + len(read)
         sums = found["start"][low:high, None] + found["end"][None, low:high]
         sums = np.where(np.tril(np.triu(np.ones_like(sums)), LIMIT - 1) > 0, sums, -1e9)

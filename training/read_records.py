@@ -1,6 +1,6 @@
 """Turn hand-written records into examples for the reader.
 
-    python training/read_records.py RECORDS.jsonl [...] --tokenizer TOKENIZER.json --out OUT [--times 3]
+    python training/read_records.py training/records/records.jsonl.gz --tokenizer TOKENIZER.json --out OUT [--times 3]
 
 A record is a short document with its questions, unanswerable questions, yes/no questions and claims in English and
 German (`training/records/README.md`). A twelfth of the records is held out. Each example is made `--times` times, in
@@ -47,10 +47,16 @@ class Maker:
         self.pieces = Tokenizer.from_file(tokenizer)
         self.others = {code: [one["text"] for one in records if one["language"] == code] for code in LANGUAGES}
         self.made: list[dict] = []
+        self.lengths: dict[str, int] = {}
 
     def fits(self, question: str, passage: str) -> bool:
-        asked = min(QUESTION_ROOM, len(self.pieces.encode(question, add_special_tokens=False).ids))
-        return len(self.pieces.encode(passage, add_special_tokens=False).ids) + asked + 3 <= ROOM
+        return min(QUESTION_ROOM, self.length(question)) + self.length(passage) + 3 <= ROOM
+
+    def length(self, text: str) -> int:
+        """The number of a text's pieces."""
+        if text not in self.lengths:
+            self.lengths[text] = len(self.pieces.encode(text, add_special_tokens=False).ids)
+        return self.lengths[text]
 
     def surroundings(self, record: dict, text: str, question: str) -> tuple[str, int]:
         """The text as a passage may show it, and where it begins in it."""

@@ -2,6 +2,7 @@
 
 python training/weights.py pack MODEL.onnx OUT_DIR --part-mib 40    an ONNX file as 16-bit parts that travel well
 python training/weights.py unpack OUT_DIR MODEL.onnx                and back (32-bit)
+python training/weights.py mean NEW.npz OLD.npz OUT.npz --share .75  the mean of two states of a training
 python training/weights.py export STUDENT.npz MODEL.onnx [--fp32]   an embedder as the graph that pincite runs (int8)
 python training/weights.py export-reader READER.npz MODEL.onnx      a reader as the graph that pincite runs
 """
@@ -100,15 +101,25 @@ def unpack(folder: str, path: str) -> None:
     onnx.save(model, path)
 
 
+def mean(new: str, old: str, path: str, share: float) -> None:
+    """The weighted mean of two states of one model."""
+    states = [{name: array.astype(np.float32) for name, array in np.load(file).items()} for file in (new, old)]
+    made = {name: share * array + (1 - share) * states[1][name] for name, array in states[0].items()}
+    np.savez(path, **{name: array.astype(np.float16) for name, array in made.items()})
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("pack", "unpack", "export", "export-reader"))
+    parser.add_argument("what", choices=("pack", "unpack", "mean", "export", "export-reader"))
     parser.add_argument("paths", nargs="+")
+    parser.add_argument("--share", type=float, default=0.75, help="mean: weight of the first file")
     parser.add_argument("--part-mib", type=int, default=40)
     parser.add_argument("--fp32", action="store_true", help="export: without rounding to int8")
     options = parser.parse_args()
     if options.what == "pack":
         pack(*options.paths, options.part_mib * 2**20)
+    elif options.what == "mean":
+        mean(*options.paths, options.share)
     elif options.what == "unpack":
         unpack(*options.paths)
     else:
