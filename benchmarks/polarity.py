@@ -5,8 +5,8 @@
 `benchmarks/polarity.jsonl` has 400 pairs, 200 in English and 200 in German, all written by hand and none from a text that
 a shipped model was trained on; many German facts are those of the English part. The two claims of a pair differ in polarity only: the passage supports the first and
 contradicts the second. `form` names what makes the difference. *Rules* is the check of claims as it is without a language
-model: rules, and the embedder where they leave it open. *Reader* is the claim output of pincite-read alone. *Both* takes
-the reader's word unless a rule has found a contradiction or something that the passage lacks.
+model: rules, and the embedder where they leave it open. *Reader* is the claim output of pincite-read alone. *Both* is the
+check as it is by default: rules, then the reader where these do not object.
 
 A pair is told apart where the claim is supported (.5 or more) and its negation is not.
 """
@@ -25,7 +25,14 @@ from pincite.core.protocols import Embedder
 from pincite.core.query.reading import ReadableText
 from pincite.models.calibration import known_calibration, to_common_scale
 from pincite.providers import pincite_embed, reader
-from pincite.query.ground.support import MIN_SUPPORT, decide_by_cosine, decide_by_words, judge_claim
+from pincite.query.ground.support import (
+    MIN_SUPPORT,
+    asks_reader,
+    decide_by_cosine,
+    decide_by_reader,
+    decide_by_words,
+    judge_claim,
+)
 
 FILE = Path(__file__).parent / "polarity.jsonl"
 METHODS = ("rules", "reader", "both")
@@ -48,12 +55,7 @@ class Judgement:
 
     rules: float
     reader: float
-    vetoed: bool
-
-    @property
-    def both(self) -> float:
-        """The reader's word, unless a rule objects."""
-        return 0.0 if self.vetoed else self.reader
+    both: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,24 +90,24 @@ async def judge(pairs: Sequence[Pair]) -> list[Outcome]:
     await passage_reader.close()
     judged = []
     for (text, pair), reading in zip(claims, found, strict=True):
-        support, vetoed = await judge_by_rules(text, pair, embedder)
-        judged.append(Judgement(support, reading.supported, vetoed))
+        judged.append(Judgement(*await judge_by_rules(text, pair, embedder, reading.supported)))
     return [Outcome(pair, *two) for pair, *two in zip(pairs, judged[::2], judged[1::2], strict=True)]
 
 
-async def judge_by_rules(text: str, pair: Pair, embedder: Embedder) -> tuple[float, bool]:
-    """Support as the product computes it, and whether a rule decided against the claim."""
+async def judge_by_rules(text: str, pair: Pair, embedder: Embedder, supported: float) -> tuple[float, float, float]:
+    """Support by rules and embedder, by the reader alone, and by rules and reader."""
     chunk = make_chunk(pair.passage, pair.language)
     verdict = judge_claim(text, chunk)
+    both = decide_by_reader(verdict, supported) if asks_reader(verdict, text, chunk) else verdict
     if not verdict.open:
-        return verdict.support, verdict.support < MIN_SUPPORT
+        return verdict.support, supported, both.support
     told = embedder.windows(chunk.text[verdict.start : verdict.end])[0]
     one, other = await embedder.embed([text, told], as_query=True)
     calibration = known_calibration(embedder)
     assert calibration is not None
     cosine = to_common_scale(calibration, float(np.dot(one, other)))
     final = decide_by_words(verdict) if cosine is None else decide_by_cosine(verdict, text, chunk, cosine)
-    return final.support, False
+    return final.support, supported, both.support
 
 
 # --- what is told -------------------------------------------------------------------------------------------

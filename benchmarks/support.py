@@ -44,9 +44,9 @@ from pincite.providers.reader import make_reader
 from pincite.query.ground.support import (
     MIN_SUPPORT,
     SupportVerdict,
-    decide_by_cosine,
+    asks_reader,
+    decide_by_reader,
     judge_claim,
-    limit_by_reader,
     unknown_noun_share,
 )
 from pincite.stub import StubLLM
@@ -265,12 +265,11 @@ async def _observed(facts: Sequence[Fact]) -> tuple[np.ndarray, np.ndarray, np.n
 async def run_directly(facts: Sequence[Fact]) -> list[Outcome]:
     """The claims beside their passages, without a server or a search in between."""
     found, reader = [], make_reader(ReaderOptions())
-    async for claim, chunk, verdict, cosine in _judged(facts):
+    async for claim, chunk, verdict, _ in _judged(facts):
         final = verdict
-        if verdict.open:
-            [reading] = await reader.read(claim.text, [ReadableText(chunk.text[verdict.start : verdict.end])])
-            final = decide_by_cosine(verdict, claim.text, chunk, cosine)
-            final = limit_by_reader(final, claim.text, reading.supported)
+        if asks_reader(verdict, claim.text, chunk):
+            [reading] = await reader.read(claim.text, [ReadableText(chunk.text)])
+            final = decide_by_reader(verdict, reading.supported)
         found.append(Outcome(claim, claim.kind, claim.true, final.support >= MIN_SUPPORT, final.reason))
     return found
 

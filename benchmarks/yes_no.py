@@ -60,8 +60,8 @@ def read_pairs(file: Path = FILE) -> list[Pair]:
 
 def judge(pair: Pair, wanted: str, answer: Answer) -> Outcome:
     """The verdict on the answer to one question of a pair."""
-    first = (re.findall(r"\w+", answer.text.lower()) or [""])[0]
-    led = next((word for word, forms in WORDS.items() if first in forms), "")
+    first = re.match(r"(\w+)[.,!:;]", answer.text.lower())
+    led = next((word for word, forms in WORDS.items() if first and first[1] in forms), "")
     decisive = set(terms(pair.evidence, pair.language))
     shared = len(decisive & set(terms(answer.text, pair.language))) / max(1, len(decisive))
     cited = any(source.cited for source in answer.sources)

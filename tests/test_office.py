@@ -31,7 +31,6 @@ LEASE = [
     Line("The lessee may end the lease early for the first time on 31 May 2028, with six months' notice."),
 ]
 EXTRACTIVE = "selected by pincite/extractive"
-GROUNDED = "found by pincite/query/ground"
 
 Case = tuple[str, list[str], list[str]]
 """A question, what its answer must say in this order, and patterns that it must not contain."""
@@ -160,7 +159,6 @@ def test_what_no_file_says_is_not_answered(answers: dict[str, Answer], question:
 
 
 @pytest.mark.parametrize("question", CONFLICTS)
-@pytest.mark.xfail(strict=True, reason=GROUNDED)
 def test_two_files_that_disagree_are_told_and_confidence_is_not_high(answers: dict[str, Answer], question: str) -> None:
     assert answers[question].context_sufficiency.has_conflicts
     assert any("disagree" in warning for warning in answers[question].warnings)

@@ -39,7 +39,7 @@ WEIGHTS: Mapping[str, float] = {
     "lacks_name": -0.3,
     "reason": 3.0,
     "defines": 3.0,
-    "read": 1.0,
+    "read": 2.0,
     "read_log": 2.0,
 }
 """Weight of each feature; `./run bench choosing` fits them, see docs/evaluation.md. `reason` and `defines` are set by

@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.polarity import Judgement, Outcome, Pair, judge, read_pairs, sides, table
 
-YES, NO, VETOED = Judgement(0.9, 0.9, False), Judgement(0.4, 0.2, False), Judgement(0.1, 0.9, True)
+YES, NO, VETOED = Judgement(0.9, 0.9, 0.9), Judgement(0.4, 0.2, 0.2), Judgement(0.1, 0.9, 0.1)
 
 
 def pair(language: str = "en", form: str = "not") -> Pair:

@@ -19,10 +19,11 @@ from pincite.query.citations.marks import CitationMark, normalise_marks
 from pincite.query.ground.support import (
     MIN_SUPPORT,
     SupportVerdict,
+    asks_reader,
     decide_by_cosine,
+    decide_by_reader,
     decide_by_words,
     judge_claim,
-    limit_by_reader,
     rank_passages,
 )
 from pincite.text.dictionary import dictionary, languages
@@ -186,7 +187,23 @@ def _sources_to_compare(claim: Claim, named: Sequence[int], sources: Sequence[Hi
 async def _by_meaning(
     run: Run, claims: Sequence[Claim], sources: Sequence[Hit], verdicts: Mapping[ClaimSource, SupportVerdict]
 ) -> dict[ClaimSource, SupportVerdict]:
-    """The verdicts with those decided that were open; all texts are embedded in one go, then the reader reads them."""
+    """The verdicts, decided by the reader, or by the embedder where there is none."""
+    if run.kit.reader is None:
+        return await _by_cosine(run, claims, sources, verdicts)
+    judged = {pair: verdict for pair, verdict in verdicts.items() if verdict is not COPIED_VERDICT}
+    asked = [pair for pair in judged if asks_reader(judged[pair], claims[pair[0]].text, sources[pair[1] - 1].chunk)]
+    texts = [(claims[number].text, ReadableText(sources[source - 1].chunk.text)) for number, source in asked]
+    readings = await run.kit.reader.read_pairs(texts)
+    read = {
+        pair: decide_by_reader(verdicts[pair], reading.supported) for pair, reading in zip(asked, readings, strict=True)
+    }
+    return {pair: read.get(pair) or decide_by_words(verdict) for pair, verdict in verdicts.items()}
+
+
+async def _by_cosine(
+    run: Run, claims: Sequence[Claim], sources: Sequence[Hit], verdicts: Mapping[ClaimSource, SupportVerdict]
+) -> dict[ClaimSource, SupportVerdict]:
+    """The verdicts with those decided that were open; all texts are embedded in one go."""
     decided, unsure = dict(verdicts), [pair for pair, verdict in verdicts.items() if verdict.open]
     if not unsure:
         return decided
@@ -203,11 +220,6 @@ async def _by_meaning(
         decided[pair] = _decide(
             verdicts[pair], claims[pair[0]].text, chunks[pair], to_common_scale(calibration, cosine)
         )
-    if run.kit.reader is None:
-        return decided
-    texts = [(claims[pair[0]].text, ReadableText(_aligned_text(chunks[pair], verdicts[pair]))) for pair in unsure]
-    for pair, reading in zip(unsure, await run.kit.reader.read_pairs(texts), strict=True):
-        decided[pair] = limit_by_reader(decided[pair], claims[pair[0]].text, reading.supported)
     return decided
 
 

@@ -23,6 +23,8 @@ ALIKE, WHOLLY = 0.75, 0.5
 """Share of the shorter sentence's words, and of the longer one's, that these are."""
 MIN_SHARED_WORDS_APART = 5
 """Words in common that make up for headings which have none."""
+MIN_FRAME_WORDS = 2
+"""Words of meaning of two sentences that differ in one place only: `The door code is 1111.`"""
 MAX_CONFLICTS = 5
 MAX_SUBJECT_WORDS = 6
 """Words by which the subject of a conflict is told."""
@@ -60,7 +62,7 @@ def _contradicting_sentences(
     """The sentences of other documents that say otherwise."""
     told = _text(chunk, span)
     wanted = frozenset(content_terms(told, chunk.language))
-    if len(wanted) < MIN_SHARED_WORDS or chunk.language not in languages():
+    if len(wanted) < MIN_FRAME_WORDS or chunk.language not in languages():
         return
     for number, hit in enumerate(sources, start=1):
         other = hit.chunk
@@ -69,14 +71,22 @@ def _contradicting_sentences(
         if len(wanted & chunk_terms(other)) < ALIKE * len(wanted) / 2:
             continue
         for there, held in zip(*sentence_terms(other.text, other.language), strict=True):
-            if len(wanted & held) < MIN_SHARED_WORDS:
+            if len(wanted & held) < MIN_FRAME_WORDS:
                 continue
             instead = _text(other, there)
             shared = _shared_word_count(told, instead, chunk.language)
-            if shared >= (MIN_SHARED_WORDS if _headings_match(chunk, other) else MIN_SHARED_WORDS_APART) and disagree(
+            least = MIN_FRAME_WORDS if _same_frame(told, instead) else MIN_SHARED_WORDS
+            if shared >= (least if _headings_match(chunk, other) else MIN_SHARED_WORDS_APART) and disagree(
                 told, instead, chunk.language
             ):
                 yield number, other, there
+
+
+def _same_frame(one: str, other: str) -> bool:
+    """Whether two sentences have the same words but for one number."""
+    here, there = one.split(), other.split()
+    apart = [pair for pair in zip(here, there, strict=False) if pair[0] != pair[1]]
+    return len(here) == len(there) and len(apart) == 1 and all(any(map(str.isdigit, word)) for word in apart[0])
 
 
 def _shared_word_count(one: str, other: str, language: str) -> int:

@@ -40,6 +40,8 @@ def test_a_conflict_shows_both_statements_with_their_dates() -> None:
     [
         ("Unused days of leave expire on 31 March.", "Unused days of leave expire on 30 June."),
         ("Trainers are allowed on the ridge path.", "Trainers are not allowed on the ridge path."),
+        ("The door code is 1111.", "The door code is 2222."),
+        ("The revenue in Q1 2025 was 2.31 million euros.", "The revenue in Q1 2025 was 2.34 million euros."),
         ("The first director of the station was Ada Lovelace.", "The first director of the station was Grace Hopper."),
     ],
 )

@@ -5,10 +5,11 @@ import pytest
 from pincite.query.ground.support import (
     MIN_SUPPORT,
     SupportVerdict,
+    asks_reader,
     decide_by_cosine,
+    decide_by_reader,
     decide_by_words,
     judge_claim,
-    limit_by_reader,
     rank_passages,
 )
 from tests.builders import found
@@ -82,15 +83,23 @@ def test_passages_are_ranked_by_shared_words() -> None:
     assert rank_passages("Unused days of leave expire", chunks) == [1, 2]
 
 
-def test_the_reader_limits_what_words_and_cosine_support() -> None:
-    verdict_so_far = SupportVerdict(0, 10, 0.8, 0.6)
-    assert limit_by_reader(verdict_so_far, "Dogs bark at cats.", 0.9) == verdict_so_far
-    denied = limit_by_reader(verdict_so_far, "Dogs bark at cats.", 0.01)
-    assert (denied.support, denied.reason) == (0.01, "the source does not say so")
+def test_the_reader_decides_what_words_and_rules_leave_open() -> None:
+    verdict_so_far = SupportVerdict(0, 10, 0.8, 0.6, open=True)
+    supported, denied = (decide_by_reader(verdict_so_far, probability) for probability in (0.2, 0.1))
+    assert (supported.support, supported.reason, supported.open) == (0.5, None, False)
+    assert (denied.support, denied.reason) == (0.3077, "the source does not say so")
 
 
-def test_the_reader_never_adds_support_and_leaves_numbers_to_the_rules() -> None:
-    weak = SupportVerdict(0, 10, 0.3, 0.3, reason="the source does not say so")
-    assert limit_by_reader(weak, "Dogs bark.", 0.99) == weak
-    numbers = SupportVerdict(0, 10, 0.8, 0.6)
-    assert limit_by_reader(numbers, "It takes 180 minutes.", 0.01) == numbers
+def test_the_reader_is_not_asked_where_rules_object_words_are_copied_or_numbers_agree() -> None:
+    chunk = found("Dogs may not bark at night. It takes 3 hours.")
+    assert asks_reader(SupportVerdict(0, 10, 0.9, 0.9), "At night dogs may bark.", chunk)
+    assert asks_reader(SupportVerdict(0, 10, 0.3, 0.3, open=True), "It lasts 180 minutes.", chunk)
+    assert not asks_reader(SupportVerdict(0, 10, 0.1, 0.9, "says otherwise", refuted=True), "Dogs may bark.", chunk)
+    assert not asks_reader(SupportVerdict(0, 10, 1.0, 1.0), "Dogs may not bark at night.", chunk)
+    assert not asks_reader(SupportVerdict(0, 10, 0.9, 0.9), "It takes 180 minutes.", chunk)
+
+
+def test_a_claim_in_another_language_than_its_source_is_left_open() -> None:
+    chunk = found("Dogs must stay outside the reading room at all times.")
+    assert judge_claim("Im Lesesaal sind Hunde nicht erlaubt.", chunk).open
+    assert not judge_claim("Penguins swim well.", chunk).open
