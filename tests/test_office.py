@@ -47,6 +47,7 @@ ANSWERED: list[Case] = [
     ("Is the archive open on weekends?", ["No. 12 opens the archive"], [r"\bYes\b", r"No\W+No"]),
     # a short answer that leads, where it is right
     ("When does the Harlow lease begin?", ["1 June 2025"], [r"\A7 March"]),
+    ("When is the warehouse move?", ["14 and 15 June 2025"], [r"\A15 June", r"\A31 July"]),
     ("How high is the deposit for the Harlow warehouse?", ["three monthly rents", "14,550 euros"], [r"\Athree\."]),
     # a PDF without a usable title
     ("How much is the rent of the Harlow warehouse?", ["4,850 euros a month"], ["anonymous"]),
@@ -69,6 +70,8 @@ ANSWERED: list[Case] = [
     ("Bis wann muss ich die Reisekostenabrechnung einreichen?", ["bis zum 10. des Folgemonats"], []),
     # a fact in a FAQ
     ("How many people work here?", ["74 people"], ["superlinear"]),
+    # the line of a log, without those after it
+    ("When did the backup job fail and why?", ["2025-04-03 02:17:33", "no space left"], ["213 GB", "snapshots"]),
     # tables: one row, and what is computed from all of them
     ("How much is the marketing budget in Q4?", ["61000"], ["Production", "Sales"]),
     ("What is Marek Nowak's phone number?", ["+49 40 5550 117"], ["Albrecht", "Priya"]),
@@ -83,13 +86,8 @@ ANSWERED: list[Case] = [
     ("What compensation did Ms Dubois get?", ["a voucher of 30 euros"], ["Dear Ms Dubois", "From:", "Subject"]),
 ]
 WRONG: list[tuple[Case, str]] = [
-    (("When is the warehouse move?", ["14 and 15 June 2025"], [r"\A15 June", r"\A31 July"]), EXTRACTIVE),
     (("Compare the insurance offers", ["3,900 euros", "3,450 euros"], []), EXTRACTIVE),
     (("What is our total budget for 2025?", ["1228000"], ["revenue"]), EXTRACTIVE),
-    (
-        ("When did the backup job fail and why?", ["2025-04-03 02:17:33", "no space left"], ["213 GB", "snapshots"]),
-        EXTRACTIVE,
-    ),
 ]
 """Answers that are still wrong, each with the part of the product that makes them so."""
 REFUSED = ["What is the maternity leave policy?", "What is the wifi password?", "What is 17 * 23?"]
