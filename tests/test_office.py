@@ -77,6 +77,7 @@ ANSWERED: list[Case] = [
     ("What is Marek Nowak's phone number?", ["+49 40 5550 117"], ["Albrecht", "Priya"]),
     ("What is the price of LX-210?", ["64.50"], ["LX-200", "LX-240"]),
     ("Which lamp is the most expensive?", ["189.00", "LX-240"], ["LX-200", "LX-260"]),
+    ("What is our total budget for 2025?", ["1228000"], ["revenue"]),
     # whole, and in the order of the document
     (
         "Summarise the Nova launch",
@@ -87,7 +88,6 @@ ANSWERED: list[Case] = [
 ]
 WRONG: list[tuple[Case, str]] = [
     (("Compare the insurance offers", ["3,900 euros", "3,450 euros"], []), EXTRACTIVE),
-    (("What is our total budget for 2025?", ["1228000"], ["revenue"]), EXTRACTIVE),
 ]
 """Answers that are still wrong, each with the part of the product that makes them so."""
 REFUSED = ["What is the maternity leave policy?", "What is the wifi password?", "What is 17 * 23?"]
