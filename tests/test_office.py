@@ -84,12 +84,10 @@ ANSWERED: list[Case] = [
         ["rechargeable lamp", "79 euros", "2 September 2025", "Germany and Sweden"],
         [],
     ),
+    # sections that the question names together
+    ("Compare the insurance offers", ["Nordstern | Hansa", "3,900 euros", "3,450 euros"], []),
     ("What compensation did Ms Dubois get?", ["a voucher of 30 euros"], ["Dear Ms Dubois", "From:", "Subject"]),
 ]
-WRONG: list[tuple[Case, str]] = [
-    (("Compare the insurance offers", ["3,900 euros", "3,450 euros"], []), EXTRACTIVE),
-]
-"""Answers that are still wrong, each with the part of the product that makes them so."""
 REFUSED = ["What is the maternity leave policy?", "What is the wifi password?", "What is 17 * 23?"]
 CONFLICTS = ["What is the door code?", "What was the revenue in Q1 2025?"]
 WAYS: dict[str, dict[str, Any]] = {"agent": {"mode": "agent"}, "maximum": {"intelligence_level": "maximum"}}
@@ -103,7 +101,7 @@ def answers(module_database_url: str, tmp_path_factory: pytest.TempPathFactory) 
     home = tmp_path_factory.mktemp("office")
     files = Path(shutil.copytree(FOLDER, home / "files"))
     (files / "scan_0047.pdf").write_bytes(make_pdf([LEASE], title="(anonymous)", author="(anonymous)"))
-    asked = [*(case[0] for case in ANSWERED), *(case[0] for case, _ in WRONG), *REFUSED, *CONFLICTS, CEO]
+    asked = [*(case[0] for case in ANSWERED), *REFUSED, *CONFLICTS, CEO]
 
     async def main() -> dict[str, Answer]:
         async with AsyncPincite(home / "data", settings={"database.url": module_database_url}) as pincite:
@@ -128,13 +126,7 @@ def check(answer: Answer, must: list[str], never: list[str]) -> None:
     assert answer.citations, answer.text
 
 
-@pytest.mark.parametrize(
-    ("question", "must", "never"),
-    [
-        *ANSWERED,
-        *(pytest.param(*case, marks=pytest.mark.xfail(strict=True, reason=reason)) for case, reason in WRONG),
-    ],
-)
+@pytest.mark.parametrize(("question", "must", "never"), ANSWERED)
 def test_the_answer_says_what_the_files_say(
     answers: dict[str, Answer], question: str, must: list[str], never: list[str]
 ) -> None:

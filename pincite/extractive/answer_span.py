@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection
 from itertools import islice, pairwise, takewhile
 
+from pincite.extractive.whole.naming import is_plural
 from pincite.text import lang
 from pincite.text.answer_type import AnswerKind
 from pincite.text.quantities import Value, ValueKind, values_in
@@ -132,8 +133,7 @@ def _is_countable(word: str, language: str) -> bool:
     """Whether a word can be counted: a plural, or any noun where nouns have capitals."""
     if language in lang.flagged("nouns_capitalised"):
         return word[0].isupper()
-    endings = lang.sequence("extractive.plural_endings", language) or ("s",)
-    return word.lower().endswith(endings) or word.lower() in lang.recognised_words("extractive.plurals", language)
+    return is_plural(word, language)
 
 
 def _counted(value: Value, text: str, language: str, asked: Collection[str]) -> Value | None:
