@@ -25,6 +25,8 @@ MIN_ALIKE = 0.3
 MAX_SIDE_SENTENCES = 2
 MIN_SIDE_SCORE = 0.34
 """Share of an aspect's words that a sentence or its heading must have."""
+HEADING_WEIGHT = 2.0
+"""Weight of an aspect's words in the heading above a sentence."""
 
 _NUMBERING = re.compile(r"^\W*(?:\d+(?:\.\d+)*[.)]?|§+ ?\d+\w?|[A-ZÄÖÜ]{3,} \d+)\s+")
 _WORD = re.compile(r"[^\W_]+(?:[.,][^\W_]+)*")
@@ -98,20 +100,21 @@ def compared(question: QuestionTerms, found: Sequence[ScoredSentence], sources: 
     said = [list(_said(side.sections, sources)) for side in sides]
     generic = lang.all_words("extractive.document_words")
     aspect = [word for word in named_words(question.text) if word not in known and word not in generic]
-    aspect = [word for word in aspect if all(_is_said(word, one) for one in said)]
-    if aspect:
-        return _one_aspect(aspect, found, said, labels)
+    in_all = [word for word in aspect if all(_is_said(word, one) for one in said)]
+    if in_all:
+        return _one_aspect(in_all, found, said, labels)
     if len({side.sections[0].document for side in sides}) == 1:
         alike = [(mine, *(_most_alike(mine, other) for other in said[1:])) for mine in said[0]]
         rows = [("", tuple(one for one in row if one)) for row in alike if all(row)]
     else:
         rows = list(_rows(said[0], said[1]))
     with_heading = [row for row in rows if row[0]][:MAX_ROWS]
-    return _table(with_heading or rows[:MAX_ROWS], labels) or _in_turn(said, labels)
+    table = _table(with_heading or rows[:MAX_ROWS], labels)
+    return table or ([] if aspect else _in_turn(said, labels))
 
 
 def _in_turn(sides: Sequence[Sequence[_Said]], labels: Sequence[str]) -> list[AnswerPart]:
-    """The first sentences of each side, where nothing in them can be aligned."""
+    """The first sentences of each side, where nothing in them can be aligned and no aspect is asked for."""
     return [
         AnswerPart(f"- **{plain(label)}**: {said.text}", said.source, said.start, said.end, "\n")
         for label, side in zip(labels, sides, strict=True)
@@ -239,9 +242,12 @@ def _one_aspect(
     """The sentence of each side about one aspect; the others are those that say it like the best."""
     scores = {(one.sentence.source, one.sentence.start): one.score for one in found}
 
+    def share(name: str) -> float:
+        return sum(len(word) for word in aspect if is_in_name(word, name)) / sum(map(len, aspect))
+
     def worth(one: _Said) -> tuple[float, float]:
-        held = sum(len(word) for word in aspect if is_in_name(word, f"{one.heading} {one.text}"))
-        return held / sum(map(len, aspect)), scores.get((one.source, one.start), min(scores.values(), default=0.0) - 1)
+        score = scores.get((one.source, one.start), min(scores.values(), default=0.0) - 1)
+        return share(f"{one.heading} {one.text}"), score + HEADING_WEIGHT * share(one.heading)
 
     best = [max(side, key=lambda one: round(worth(one)[0], 1) * 4 + worth(one)[1]) for side in sides]
     if min(worth(one)[0] for one in best) < MIN_SIDE_SCORE:

@@ -147,3 +147,23 @@ def test_sections_that_say_nothing_alike_are_not_compared() -> None:
     assert (
         told("Compare the rules", sections("House rules", Pets="Dogs stay outside.", Quiet="Music ends at ten.")) == ""
     )
+
+
+def test_the_sentence_under_the_heading_of_an_aspect_is_told() -> None:
+    halls = [
+        hit(f"## {heading}\n\n{text}", key=10 * n + place, document_id=f"Hall {n}", title=f"Hall {n}",
+            heading_path=(f"Hall {n}", heading), start_char=500 * place, end_char=500 * place + 499)
+        for n in (1, 2)
+        for place, (heading, text) in enumerate(
+            [("Deposit", f"The deposit is {n} times the rent."), ("Rent", f"The rent is {n}10 euros.")]
+        )
+    ]  # fmt: skip
+    assert told("rent of Hall 1 vs Hall 2", halls) == (
+        "- **Hall 1**: The rent is 110 euros. [2]\n- **Hall 2**: The rent is 210 euros. [4]"
+    )
+
+
+def test_sections_that_lack_the_aspect_asked_for_are_not_quoted_in_turn() -> None:
+    years = sections("Changes", **{"2022": "Bugs were fixed.", "2023": "Two readers joined."})
+    assert told("Compare 2022 and 2023", years).startswith("- **2022**: Bugs were fixed. [1]")
+    assert told("Compare the donations of 2022 and 2023", years) == ""
