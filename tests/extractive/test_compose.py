@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from pincite.extractive.compose import AnswerPart, compose_answer, sides_of
@@ -128,3 +130,20 @@ def test_a_cancelled_date_is_quoted_with_the_new_one() -> None:
     text = "The regatta will not take place on 17 May. We have moved it to Saturday, 24 May 2025."
     said = told("When is the regatta?", text)[0].text
     assert said == text
+
+
+def test_a_sentence_of_another_document_that_lacks_the_number_asked_about_is_not_quoted() -> None:
+    sources = [
+        hit(f"The lease runs for {years} years.", key=n, document_id=title, title=title, document_name=f"{title}.md")
+        for n, (title, years) in enumerate([("Quay 3", "three"), ("Quay 9", "five"), ("Quays", "seven")])
+    ]
+    found = sentences_of(sources)
+
+    def cited(question: str) -> list[int]:
+        asked = question_terms(question, found)
+        scored = score_sentences(asked, found, [0.5] * len(found))
+        level = [replace(one, score=1.0 - 0.1 * one.sentence.source) for one in scored]
+        return [part.source for part in compose_answer(asked, sorted(level, key=lambda one: -one.score), sources)]
+
+    assert cited("How is the lease of Quay 3?") == [1]
+    assert cited("How are the leases of Quay 3 and Quay 9?") == [1, 2]
