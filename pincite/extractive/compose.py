@@ -63,7 +63,7 @@ def compose_answer(
 def _sentences(question: QuestionTerms, found: Sequence[ScoredSentence], sources: Sequence[Hit]) -> list[AnswerPart]:
     """The selected passages, after the value that answers; a list follows the passage that introduces it."""
     best = found[0].sentence
-    no_value = question.answer.form == "yes_no" or may_be_corrected(best.text, best.language)
+    no_value = question.answer.form in ("yes_no", "comparison") or may_be_corrected(best.text, best.language)
     first = "" if no_value else _value(question, found, sources)
     parts = list[AnswerPart]()
     chosen = select_sentences(found[:1] if question.answer.form == "yes_no" else found)

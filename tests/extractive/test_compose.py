@@ -32,6 +32,11 @@ def test_a_cell_is_said_first_and_its_row_is_cited() -> None:
     assert quoted(TIMES, [said]) == ["| Morning | 07:40 | 08:10 | everybody |"]
 
 
+def test_no_cell_is_said_first_where_several_are_compared() -> None:
+    said = told("Compare the morning run in winter", TIMES)[0]
+    assert said.text == "Run: Morning; Summer: 07:40; Winter: 08:10; Who: everybody."
+
+
 def test_all_rows_that_match_are_listed_and_each_is_cited() -> None:
     made = told("Which runs are for everybody?", TIMES)
     assert [said.text.split(";")[0] for said in made] == ["- Run: Morning", "- Run: Noon"]
