@@ -46,6 +46,7 @@ ANSWERED: list[Case] = [
     ("Is the archive open on weekends?", ["No. 12 opens the archive"], [r"\bYes\b", r"No\W+No"]),
     # a short answer that leads, where it is right
     ("When does the Harlow lease begin?", ["1 June 2025"], [r"\A7 March"]),
+    ("When is the warehouse move?", ["14 and 15 June 2025"], [r"\A15 June", r"\A31 July"]),
     ("How high is the deposit for the Harlow warehouse?", ["three monthly rents", "14,550 euros"], [r"\Athree\."]),
     # a PDF without a usable title
     ("How much is the rent of the Harlow warehouse?", ["4,850 euros a month"], ["anonymous"]),
@@ -68,29 +69,24 @@ ANSWERED: list[Case] = [
     ("Bis wann muss ich die Reisekostenabrechnung einreichen?", ["bis zum 10. des Folgemonats"], []),
     # a fact in a FAQ
     ("How many people work here?", ["74 people"], ["superlinear"]),
+    # the line of a log, without those after it
+    ("When did the backup job fail and why?", ["2025-04-03 02:17:33", "no space left"], ["213 GB", "snapshots"]),
     # tables: one row, and what is computed from all of them
     ("How much is the marketing budget in Q4?", ["61000"], ["Production", "Sales"]),
     ("What is Marek Nowak's phone number?", ["+49 40 5550 117"], ["Albrecht", "Priya"]),
     ("What is the price of LX-210?", ["64.50"], ["LX-200", "LX-240"]),
     ("Which lamp is the most expensive?", ["189.00", "LX-240"], ["LX-200", "LX-260"]),
+    ("What is our total budget for 2025?", ["1228000"], ["revenue"]),
     # whole, and in the order of the document
     (
         "Summarise the Nova launch",
         ["rechargeable lamp", "79 euros", "2 September 2025", "Germany and Sweden"],
         [],
     ),
+    # sections that the question names together
+    ("Compare the insurance offers", ["Nordstern | Hansa", "3,900 euros", "3,450 euros"], []),
     ("What compensation did Ms Dubois get?", ["a voucher of 30 euros"], ["Dear Ms Dubois", "From:", "Subject"]),
 ]
-WRONG: list[tuple[Case, str]] = [
-    (("When is the warehouse move?", ["14 and 15 June 2025"], [r"\A15 June", r"\A31 July"]), EXTRACTIVE),
-    (("Compare the insurance offers", ["3,900 euros", "3,450 euros"], []), EXTRACTIVE),
-    (("What is our total budget for 2025?", ["1228000"], ["revenue"]), EXTRACTIVE),
-    (
-        ("When did the backup job fail and why?", ["2025-04-03 02:17:33", "no space left"], ["213 GB", "snapshots"]),
-        EXTRACTIVE,
-    ),
-]
-"""Answers that are still wrong, each with the part of the product that makes them so."""
 REFUSED = ["What is the maternity leave policy?", "What is the wifi password?", "What is 17 * 23?"]
 CONFLICTS = ["What is the door code?", "What was the revenue in Q1 2025?"]
 WAYS: dict[str, dict[str, Any]] = {"agent": {"mode": "agent"}, "maximum": {"intelligence_level": "maximum"}}
@@ -104,7 +100,7 @@ def answers(module_database_url: str, tmp_path_factory: pytest.TempPathFactory) 
     home = tmp_path_factory.mktemp("office")
     files = Path(shutil.copytree(FOLDER, home / "files"))
     (files / "scan_0047.pdf").write_bytes(make_pdf([LEASE], title="(anonymous)", author="(anonymous)"))
-    asked = [*(case[0] for case in ANSWERED), *(case[0] for case, _ in WRONG), *REFUSED, *CONFLICTS, CEO]
+    asked = [*(case[0] for case in ANSWERED), *REFUSED, *CONFLICTS, CEO]
 
     async def main() -> dict[str, Answer]:
         async with AsyncPincite(home / "data", settings={"database.url": module_database_url}) as pincite:
@@ -129,13 +125,7 @@ def check(answer: Answer, must: list[str], never: list[str]) -> None:
     assert answer.citations, answer.text
 
 
-@pytest.mark.parametrize(
-    ("question", "must", "never"),
-    [
-        *ANSWERED,
-        *(pytest.param(*case, marks=pytest.mark.xfail(strict=True, reason=reason)) for case, reason in WRONG),
-    ],
-)
+@pytest.mark.parametrize(("question", "must", "never"), ANSWERED)
 def test_the_answer_says_what_the_files_say(
     answers: dict[str, Answer], question: str, must: list[str], never: list[str]
 ) -> None:

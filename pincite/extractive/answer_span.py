@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection
 from itertools import islice, pairwise, takewhile
 
+from pincite.extractive.whole.naming import is_plural
 from pincite.text import lang
 from pincite.text.answer_type import AnswerKind
 from pincite.text.quantities import Value, ValueKind, values_in
@@ -23,6 +24,11 @@ _CLAUSE_END = r"[,;:–](?=\s)|\b%s\b"
 _WORD, _STOPS = re.compile(r"[^\W_]+"), re.compile(r"[.,;:()|]")
 _WORD_NEXT = re.compile(r"\s+[^\W\d_]")
 """A number followed by a word is only part of a value: `three` of `three months' rent`."""
+_COMMA = ", "
+_PAIR = r"\.?(?:[–—/&-]| ?& ?| (?:%s) )"
+"""Between the numbers of a pair or a range, such as `14 and 15 June`."""
+_LOOSE_PAIR = re.compile(r" [–—-] ")
+"""A dash that may join two numbers or separate them."""
 MAX_COUNTED_DISTANCE = 3
 """Words after a number that are searched for the noun it counts."""
 
@@ -43,18 +49,63 @@ def _is_asked(value: Value, language: str, asked: Collection[str]) -> bool:
 def answer_value(kind: AnswerKind, text: str, language: str, asked: Collection[str], question: str = "") -> str:
     """The one value of a sentence that answers; empty where it has none or where several fit.
 
-    A number that counts the thing asked for is returned with it: `25 days`.
+    A number that counts the thing asked for is returned with it: `25 days`. So is the rest of a pair or a range.
     """
     found = fitting_values(kind, text, language, asked)
     things = _counted_nouns(question, language)
     counted = [with_noun for value in found if (with_noun := _counted(value, text, language, things))]
     if kind == "number" and len(counted) == 1:
-        return counted[0]
+        return _with_pair(counted[0], text, language)
     exact = [value for value in found if value.kind == kind]
     if kind == "quantity":
         found = exact or [value for value in found if value.kind != "number" or not _WORD_NEXT.match(text, value.end)]
     found = found if len(found) < 2 else _in_clause(found, text, language, asked)
-    return found[0].text if len(found) == 1 else ""
+    return _with_pair(found[0], text, language) if len(found) == 1 else ""
+
+
+def _with_pair(value: Value, text: str, language: str) -> str:
+    """A value with the numbers that share its unit: `14 and 15 June`; empty where it is one of two whole values."""
+    text = text.replace("\n", " ")
+    pair = lang.regex("numbers.pair", language, _PAIR, re.IGNORECASE)
+    ordinals = lang.regex("dates.ordinal_suffixes", language, r"\b\d{1,2}%s\b").finditer(text)
+    every = [*values_in(text, language), *(Value("number", *one.span(), one.group()) for one in ordinals)]
+    every.sort(key=lambda one: one.start)
+    start = _pair_start(value, [one for one in every if one.end <= value.start], text, pair)
+    end = _pair_end(value, [one for one in every if one.start >= value.end], text, pair)
+    if start is None or end is None:
+        return ""
+    if (start, end) != (value.start, value.end) or pair.search(value.text):
+        opened = lang.regex("numbers.pair_start", language, r"\b%s $", re.IGNORECASE).search(text[:start])
+        start = opened.start() if opened else start
+    return text[start:end]
+
+
+def _pair_start(value: Value, before: list[Value], text: str, pair: re.Pattern[str]) -> int | None:
+    """Where a value starts with the numbers before it; None where a whole value is before it."""
+    start = value.start
+    for one in reversed(before):
+        gap = text[one.end : start]
+        joined = pair.fullmatch(gap) or (start < value.start and gap == _COMMA)
+        if not joined and not _LOOSE_PAIR.fullmatch(gap):
+            break
+        if one.kind == value.kind != "number" or (one.kind == "number" and not joined):
+            return None
+        if one.kind != "number":
+            break
+        start = one.start
+    return start
+
+
+def _pair_end(value: Value, after: list[Value], text: str, pair: re.Pattern[str]) -> int | None:
+    """Where a value ends with the number after it; None where that is a whole value, or may count another thing."""
+    gap = text[value.end : after[0].start] if after else ""
+    if not pair.fullmatch(gap) and not _LOOSE_PAIR.fullmatch(gap):
+        return value.end
+    if after[0].kind != "number":
+        return None if after[0].kind == value.kind else value.end
+    if _WORD_NEXT.match(text, after[0].end):
+        return None if value.text[-1].isdigit() else value.end
+    return after[0].end
 
 
 def _in_clause(found: list[Value], text: str, language: str, asked: Collection[str]) -> list[Value]:
@@ -82,11 +133,10 @@ def _is_countable(word: str, language: str) -> bool:
     """Whether a word can be counted: a plural, or any noun where nouns have capitals."""
     if language in lang.flagged("nouns_capitalised"):
         return word[0].isupper()
-    endings = lang.sequence("extractive.plural_endings", language) or ("s",)
-    return word.lower().endswith(endings) or word.lower() in lang.recognised_words("extractive.plurals", language)
+    return is_plural(word, language)
 
 
-def _counted(value: Value, text: str, language: str, asked: Collection[str]) -> str:
+def _counted(value: Value, text: str, language: str, asked: Collection[str]) -> Value | None:
     """The number with the words after it, up to the last noun that is asked for."""
     taken = 0
     for match in islice(_WORD.finditer(text, value.end), MAX_COUNTED_DISTANCE):
@@ -94,4 +144,6 @@ def _counted(value: Value, text: str, language: str, asked: Collection[str]) -> 
             break
         if stem(match.group().lower(), language) in asked and _is_countable(match.group(), language):
             taken = match.end()
-    return text[value.start : taken].replace("\n", " ") if taken else ""
+    if not taken:
+        return None
+    return Value(value.kind, value.start, taken, text[value.start : taken].replace("\n", " "))

@@ -63,10 +63,11 @@ def compose_answer(
 def _sentences(question: QuestionTerms, found: Sequence[ScoredSentence], sources: Sequence[Hit]) -> list[AnswerPart]:
     """The selected passages, after the value that answers; a list follows the passage that introduces it."""
     best = found[0].sentence
-    no_value = question.answer.form == "yes_no" or may_be_corrected(best.text, best.language)
+    no_value = question.answer.form in ("yes_no", "comparison") or may_be_corrected(best.text, best.language)
     first = "" if no_value else _value(question, found, sources)
     parts = list[AnswerPart]()
     chosen = select_sentences(found[:1] if question.answer.form == "yes_no" else found)
+    chosen = _same_numbers(question, chosen, sources)
     rival = rival_sentence(question, found, sources)
     if rival and rival not in chosen:
         chosen.insert(1, rival)
@@ -85,6 +86,13 @@ def _sentences(question: QuestionTerms, found: Sequence[ScoredSentence], sources
         if text[: passage.end].endswith(":"):
             parts += [_quoted(text, passage.source, item, "- ") for item in items_after(text, passage.end)[:MAX_ITEMS]]
     return parts
+
+
+def _same_numbers(question: QuestionTerms, chosen: Sequence[Sentence], sources: Sequence[Hit]) -> list[Sentence]:
+    """The chosen sentences without those of other documents that have fewer numbers of the question than the best."""
+    documents = [sources[one.source - 1].chunk.document_id for one in chosen]
+    held = [{word.text for word in question.numbers if word.is_in(one.terms | one.heading_terms)} for one in chosen]
+    return [one for n, one in enumerate(chosen) if documents[n] == documents[0] or not held[n] < held[0]]
 
 
 def _same_rows(question: QuestionTerms, chosen: Sequence[Sentence], has_value: bool) -> list[Sentence]:

@@ -2,6 +2,7 @@
 
 import re
 
+from pincite.extractive.whole.outline import LOG_LINE
 from pincite.text import lang
 from pincite.text.sentences import Span, sentences
 
@@ -43,6 +44,8 @@ def may_be_corrected(sentence: str, language: str) -> bool:
 def _has_lines(paragraph: str) -> bool:
     """Whether a paragraph is a block of lines, such as code, a log or an address, rather than sentences."""
     lines = paragraph.split("\n")
+    if len(lines) > 1 and all(map(LOG_LINE.match, lines)):
+        return True
     return len(lines) > 2 and sum(map(len, lines)) / len(lines) < MIN_LINE_CHARS
 
 

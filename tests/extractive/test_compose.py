@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from pincite.extractive.compose import AnswerPart, compose_answer, sides_of
@@ -28,6 +30,11 @@ def test_a_cell_is_said_first_and_its_row_is_cited() -> None:
     said = told("When does the morning run leave in winter?", TIMES)[0]
     assert said.text == "08:10. Run: Morning; Summer: 07:40; Winter: 08:10; Who: everybody."
     assert quoted(TIMES, [said]) == ["| Morning | 07:40 | 08:10 | everybody |"]
+
+
+def test_no_cell_is_said_first_where_several_are_compared() -> None:
+    said = told("Compare the morning run in winter", TIMES)[0]
+    assert said.text == "Run: Morning; Summer: 07:40; Winter: 08:10; Who: everybody."
 
 
 def test_all_rows_that_match_are_listed_and_each_is_cited() -> None:
@@ -128,3 +135,20 @@ def test_a_cancelled_date_is_quoted_with_the_new_one() -> None:
     text = "The regatta will not take place on 17 May. We have moved it to Saturday, 24 May 2025."
     said = told("When is the regatta?", text)[0].text
     assert said == text
+
+
+def test_a_sentence_of_another_document_that_lacks_the_number_asked_about_is_not_quoted() -> None:
+    sources = [
+        hit(f"The lease runs for {years} years.", key=n, document_id=title, title=title, document_name=f"{title}.md")
+        for n, (title, years) in enumerate([("Quay 3", "three"), ("Quay 9", "five"), ("Quays", "seven")])
+    ]
+    found = sentences_of(sources)
+
+    def cited(question: str) -> list[int]:
+        asked = question_terms(question, found)
+        scored = score_sentences(asked, found, [0.5] * len(found))
+        level = [replace(one, score=1.0 - 0.1 * one.sentence.source) for one in scored]
+        return [part.source for part in compose_answer(asked, sorted(level, key=lambda one: -one.score), sources)]
+
+    assert cited("How is the lease of Quay 3?") == [1]
+    assert cited("How are the leases of Quay 3 and Quay 9?") == [1, 2]

@@ -54,3 +54,11 @@ def test_in_a_long_paragraph_only_a_corrected_sentence_takes_more_with_it() -> N
 
 def test_a_line_of_a_block_of_lines_stands_alone() -> None:
     assert quoted("rye flour 1,100 g\nwater 1,450 g\nfresh yeast 9 g\ncaraway", "fresh yeast 9 g") == "fresh yeast 9 g"
+
+
+def test_a_line_of_a_log_is_quoted_without_the_lines_after_it() -> None:
+    failed = "2025-04-03 02:17:33 ERROR the nightly export failed: disk full"
+    text = (
+        f"2025-04-03 02:00:01 INFO the nightly export started\n{failed}\n2025-04-03 07:58:10 INFO old exports removed"
+    )
+    assert quoted(text, failed) == failed

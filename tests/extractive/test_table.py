@@ -155,6 +155,33 @@ def test_nothing_is_computed_where_the_question_is_not_clear(name: str, question
     assert asked(question, complete(name)) == []
 
 
+GRANTS = """| Region | Spring | Autumn | Total |
+| --- | --- | --- | --- |
+| North | 100 | 250 | 350 |
+| South | 80 | 70 | 150 |"""
+
+
+@pytest.mark.parametrize(
+    ("question", "name", "said"),
+    [
+        ("What are our total grants for 2031?", "grants_2031.csv", "Computed from 2 rows: 500 (total of Total)."),
+        ("How much are the total grants for 2031?", "grants_2031.csv", "Computed from 2 rows: 500 (total of Total)."),
+        ("Wie hoch sind die Zuschüsse 2031 insgesamt?", "zuschüsse_2031.csv", "Berechnet aus 2 Zeilen: 500"),
+        ("What are the total grants in spring?", "grants_2031.csv", "Computed from 2 rows: 180 (total of Spring)."),
+        ("What are our total grants for the North?", "grants_2031.csv", "350. Region: North;"),
+        ("What are our total grants for 2030?", "grants_2031.csv", ""),
+        ("What are our total loans for 2031?", "grants_2031.csv", ""),
+        ("What is the total price of the grants for 2031?", "grants_2031.csv", ""),
+        ("What is the total?", "grants_2031.csv", ""),
+    ],
+)
+def test_a_column_of_totals_is_summed_where_the_files_name_has_what_is_asked(
+    question: str, name: str, said: str
+) -> None:
+    made = asked(question, replace(hit(GRANTS, title=name, document_name=name), complete_table=True))
+    assert (made[0].text if made else "")[: len(said) or None] == said
+
+
 @pytest.mark.parametrize(
     ("name", "question", "cell", "row"),
     [

@@ -58,6 +58,13 @@ class Columns:
         return counts or any(word.text in labels or word.text.endswith(endings) for word in (*words[:1], *words[-1:]))
 
     @property
+    def total(self) -> int | None:
+        """The one column whose name says that it adds up the others: `Total`; None without one."""
+        words = lang.recognised_words("tables.totals", self.language)
+        named = [n for n, name in enumerate(self.names) if name and all(word.text in words for word in name)]
+        return named[0] if len(named) == 1 else None
+
+    @property
     def has_people(self) -> bool:
         """Whether the rows are people, or a column says how many there are."""
         return bool(self.of_concept("person", self.texts) or self.of_concept("headcount", self.amounts))

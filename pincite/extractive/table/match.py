@@ -176,6 +176,8 @@ class _Matcher:
         kind = columns.of_concept(concept, usable)
         if kind:
             return kind[0] if len(kind) == 1 else _best({n: weights[n] for n in kind})
+        if asked.request == "sum" and not implied and not asked.asks_worth and (total := columns.total) in usable:
+            return total
         keys = [n for n in columns.texts if columns.is_key(n)]
         others = [n for n in range(len(columns.names)) if n not in keys and any(columns.has(one, n) for one in words)]
         only = len(usable) == 1 and asked.is_computed and concept in ("", "date")

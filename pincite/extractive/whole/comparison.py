@@ -1,4 +1,4 @@
-"""A comparison of two documents or sections: a table of what differs, or one aspect of both sides."""
+"""A comparison of documents or sections: a table of what differs, or one aspect of all sides."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -9,20 +9,24 @@ from pincite.extractive.compose import AnswerPart
 from pincite.extractive.question import QuestionTerms
 from pincite.extractive.score import ScoredSentence
 from pincite.extractive.tables import cells
-from pincite.extractive.whole.naming import is_in_name, named_words, side_words
-from pincite.extractive.whole.outline import OutlineSection, sections_of
+from pincite.extractive.whole.naming import MIN_ROOT_CHARS, is_in_name, is_plural, named_words, side_words
+from pincite.extractive.whole.outline import OutlineSection, label_of, sections_of
 from pincite.text import lang
 from pincite.text.markdown_blocks import plain
 from pincite.text.quantities import values_in
 from pincite.text.sentences import sentences
-from pincite.text.terms import terms
+from pincite.text.terms import terms, words
 
 MAX_ROWS = 10
+MAX_SIDES = 5
+"""Sections up to which those of one document are compared."""
 MIN_ALIKE = 0.3
 """Share of common terms from which on two sentences say the same of both sides."""
 MAX_SIDE_SENTENCES = 2
 MIN_SIDE_SCORE = 0.34
 """Share of an aspect's words that a sentence or its heading must have."""
+HEADING_WEIGHT = 2.0
+"""Weight of an aspect's words in the heading above a sentence."""
 
 _NUMBERING = re.compile(r"^\W*(?:\d+(?:\.\d+)*[.)]?|§+ ?\d+\w?|[A-ZÄÖÜ]{3,} \d+)\s+")
 _WORD = re.compile(r"[^\W_]+(?:[.,][^\W_]+)*")
@@ -40,6 +44,18 @@ class _Said:
     terms: frozenset[str]
     heading: str
     language: str
+
+
+_Row = tuple[str, tuple[_Said, ...]]
+"""A heading, and what each side says under it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """One of the things compared: its sections, and how it is named."""
+
+    sections: Sequence[OutlineSection]
+    label: str
 
 
 def sides_in(question: str) -> tuple[str, str] | None:
@@ -69,38 +85,83 @@ def sides_in(question: str) -> tuple[str, str] | None:
 
 
 def compared(question: QuestionTerms, found: Sequence[ScoredSentence], sources: Sequence[Hit]) -> list[AnswerPart]:
-    """Both sides beside each other; nothing where the sources are not about two sides."""
-    sides, every = sides_in(question.text), sections_of(sources)
-    one, other, labels = _two_sides(sides, every, sources) if sides else _two_documents(question.text, every)
-    if not one or not other:
+    """The sides beside each other; nothing where the sources are not about two sides."""
+    named, every = sides_in(question.text), sections_of(sources)
+    if named:
+        sides = _two_sides(named, every, sources)
+    else:
+        sides = _sections_named_together(question, every, sources) or _two_documents(question.text, every)
+    if len(sides) < 2 or not all(side.sections for side in sides):
         return []
-    known = {word for label in labels for word in named_words(question.text) if is_in_name(word, label)}
-    first, second = list(_said(one, sources)), list(_said(other, sources))
+    labels = [side.label for side in sides]
+    first = sides[0].sections[0]
+    above = "" if named else " ".join((first.title, *first.path[:-1]))
+    known = {word for label in (*labels, above) for word in named_words(question.text) if is_in_name(word, label)}
+    said = [list(_said(side.sections, sources)) for side in sides]
     generic = lang.all_words("extractive.document_words")
     aspect = [word for word in named_words(question.text) if word not in known and word not in generic]
-    aspect = [word for word in aspect if _is_said(word, first) and _is_said(word, second)]
-    if aspect:
-        return _one_aspect(aspect, found, (first, second), labels)
-    if one[0].document == other[0].document:
-        rows = [("", mine, like) for mine in first if (like := _most_alike(mine, second))]
+    in_all = [word for word in aspect if all(_is_said(word, one) for one in said)]
+    if in_all:
+        return _one_aspect(in_all, found, said, labels)
+    if len({side.sections[0].document for side in sides}) == 1:
+        alike = [(mine, *(_most_alike(mine, other) for other in said[1:])) for mine in said[0]]
+        rows = [("", tuple(one for one in row if one)) for row in alike if all(row)]
     else:
-        rows = list(_rows(first, second))
-    named = [row for row in rows if row[0]][:MAX_ROWS]
-    return _table(named or rows[:MAX_ROWS], labels) or _in_turn(first, second, labels)
+        rows = list(_rows(said[0], said[1]))
+    with_heading = [row for row in rows if row[0]][:MAX_ROWS]
+    table = _table(with_heading or rows[:MAX_ROWS], labels)
+    return table or ([] if aspect else _in_turn(said, labels))
 
 
-def _in_turn(first: Sequence[_Said], second: Sequence[_Said], labels: tuple[str, str]) -> list[AnswerPart]:
-    """The first sentences of each side, where nothing in them can be aligned."""
+def _in_turn(sides: Sequence[Sequence[_Said]], labels: Sequence[str]) -> list[AnswerPart]:
+    """The first sentences of each side, where nothing in them can be aligned and no aspect is asked for."""
     return [
         AnswerPart(f"- **{plain(label)}**: {said.text}", said.source, said.start, said.end, "\n")
-        for label, side in zip(labels, (first, second), strict=True)
+        for label, side in zip(labels, sides, strict=True)
         for said in side[:MAX_SIDE_SENTENCES]
     ]
 
 
-def _two_sides(
-    sides: tuple[str, str], every: Sequence[OutlineSection], sources: Sequence[Hit]
-) -> tuple[list[OutlineSection], list[OutlineSection], tuple[str, str]]:
+def _sections_named_together(
+    question: QuestionTerms, every: Sequence[OutlineSection], sources: Sequence[Hit]
+) -> list[_Side]:
+    """The sections below the one title or heading that has the plural in the question: `the insurance offers`.
+
+    Only sections that say something alike are sides. Each word of the question is in the headings or in every side.
+    """
+    named = named_words(question.text)
+    plurals = [word for word in named if is_plural(word, question.language)]
+    generic = lang.all_words("extractive.document_words")
+    found = list[list[_Side]]()
+    for document, above in dict.fromkeys((one.document, one.path[:n]) for one in every for n in range(len(one.path))):
+        depth = len(above)
+        below = [
+            one for one in every if one.document == document and one.path[:depth] == above and len(one.path) > depth
+        ]
+        names = (below[0].title, *above)
+        if not any(_has_form(word, names[-1]) for word in plurals):
+            continue
+        children = dict.fromkeys(one.path[depth] for one in below)
+        sides = [_Side([one for one in below if one.path[depth] == name], name) for name in children]
+        said = [list(_said(side.sections, sources)) for side in sides]
+        alike = [n for n, mine in enumerate(said) if _is_like_another(mine, said)]
+        left = [word for word in named if word not in generic and not is_in_name(word, " ".join(names))]
+        if 2 <= len(alike) <= MAX_SIDES and all(_is_said(word, said[n]) for n in alike for word in left):
+            found.append([sides[n] for n in alike])
+    return found[0] if len(found) == 1 else []
+
+
+def _has_form(word: str, name: str) -> bool:
+    """Whether a name has a word in the same form, alone or at the end of a compound."""
+    return any(one == word or (len(word) >= MIN_ROOT_CHARS and one.endswith(word)) for one in words(name))
+
+
+def _is_like_another(said: Sequence[_Said], sides: Iterable[Sequence[_Said]]) -> bool:
+    """Whether a side has a sentence that says the same as one of another side."""
+    return any(_most_alike(one, other) for other in sides if other is not said for one in said)
+
+
+def _two_sides(sides: tuple[str, str], every: Sequence[OutlineSection], sources: Sequence[Hit]) -> list[_Side]:
     """The sections of each side with their labels: two documents, or the sections whose headings name the sides."""
     documents = {hit.chunk.document_id: (hit.chunk.title, hit.chunk.document_name) for hit in sources}
     left, right = side_words(*sides)
@@ -110,12 +171,10 @@ def _two_sides(
             (a, names_a), (b, names_b) = (b, names_b), (a, names_a)
         if (_names(left, names_a) - _names(left, names_b)) and (_names(right, names_b) - _names(right, names_a)):
             chosen = [[section for section in every if section.document == one] for one in (a, b)]
-            return chosen[0], chosen[1], (names_a[0], names_b[0])
+            return [_Side(chosen[0], names_a[0]), _Side(chosen[1], names_b[0])]
     one = [section for section in every if _names(left, _below(section)) and not _names(right, _below(section))]
     other = [section for section in every if _names(right, _below(section)) and not _names(left, _below(section))]
-    one, other = _largest(one), _largest(other)
-    labels = (one[0].heading if one else "", other[0].heading if other else "")
-    return one, other, labels
+    return [_Side(side, side[0].heading if side else "") for side in (_largest(one), _largest(other))]
 
 
 def compares_two(question: str) -> bool:
@@ -126,15 +185,13 @@ def compares_two(question: str) -> bool:
     )
 
 
-def _two_documents(
-    question: str, every: Sequence[OutlineSection]
-) -> tuple[list[OutlineSection], list[OutlineSection], tuple[str, str]]:
+def _two_documents(question: str, every: Sequence[OutlineSection]) -> list[_Side]:
     """The two documents of the sources, where the question names them together."""
     documents = list(dict.fromkeys(section.document for section in every))
     if len(documents) != 2 or not compares_two(question):
-        return [], [], ("", "")
-    one, other = ([section for section in every if section.document == document] for document in documents)
-    return one, other, (one[0].title, other[0].title)
+        return []
+    both = ([section for section in every if section.document == document] for document in documents)
+    return [_Side(sections, sections[0].title) for sections in both]
 
 
 def _below(section: OutlineSection) -> tuple[str, ...]:
@@ -179,23 +236,26 @@ def _is_said(word: str, said: Sequence[_Said]) -> bool:
 def _one_aspect(
     aspect: Sequence[str],
     found: Sequence[ScoredSentence],
-    sides: tuple[Sequence[_Said], Sequence[_Said]],
-    labels: tuple[str, str],
+    sides: Sequence[Sequence[_Said]],
+    labels: Sequence[str],
 ) -> list[AnswerPart]:
-    """The sentence of each side about one aspect; the second is the one that says it like the first."""
+    """The sentence of each side about one aspect; the others are those that say it like the best."""
     scores = {(one.sentence.source, one.sentence.start): one.score for one in found}
 
+    def share(name: str) -> float:
+        return sum(len(word) for word in aspect if is_in_name(word, name)) / sum(map(len, aspect))
+
     def worth(one: _Said) -> tuple[float, float]:
-        held = sum(len(word) for word in aspect if is_in_name(word, f"{one.heading} {one.text}"))
-        return held / sum(map(len, aspect)), scores.get((one.source, one.start), min(scores.values(), default=0.0) - 1)
+        score = scores.get((one.source, one.start), min(scores.values(), default=0.0) - 1)
+        return share(f"{one.heading} {one.text}"), score + HEADING_WEIGHT * share(one.heading)
 
     best = [max(side, key=lambda one: round(worth(one)[0], 1) * 4 + worth(one)[1]) for side in sides]
     if min(worth(one)[0] for one in best) < MIN_SIDE_SCORE:
         return []
-    leader = 0 if worth(best[0]) >= worth(best[1]) else 1
-    like = _most_alike(best[leader], [one for one in sides[1 - leader] if one.heading == best[leader].heading])
-    if like is not None:
-        best[1 - leader] = like
+    leader = max(best, key=worth)
+    for number, side in enumerate(sides):
+        like = _most_alike(leader, [one for one in side if one.heading == leader.heading])
+        best[number] = like or best[number]
     return [
         AnswerPart(f"- **{label}**: {one.text}", one.source, one.start, one.end, "\n")
         for label, one in zip(labels, best, strict=True)
@@ -209,10 +269,13 @@ def _most_alike(one: _Said, others: Iterable[_Said]) -> _Said | None:
 
 
 def _alike(one: _Said, other: _Said) -> float:
+    """The share of common terms; 1 where both begin with the same label, such as `Price: …`."""
+    if (label := label_of(one.text)) and label == label_of(other.text):
+        return 1.0
     return len(one.terms & other.terms) / len(one.terms | other.terms)
 
 
-def _rows(first: Sequence[_Said], second: Sequence[_Said]) -> Iterator[tuple[str, _Said, _Said]]:
+def _rows(first: Sequence[_Said], second: Sequence[_Said]) -> Iterator[_Row]:
     """What both sides say under the same heading, where they differ; headings in the order of the first side."""
     for heading in dict.fromkeys(one.heading for one in first):
         key = _key(heading)
@@ -223,9 +286,9 @@ def _rows(first: Sequence[_Said], second: Sequence[_Said]) -> Iterator[tuple[str
         paired = [(one, like) for one in mine if (like := _most_alike(one, theirs)) and not _same_but_names(one, like)]
         paired.sort(key=lambda pair: not values_in(pair[0].text, pair[0].language))
         if paired:
-            yield heading, *paired[0]
+            yield heading, paired[0]
         elif mine and theirs and not same and not _same_but_names(mine[0], theirs[0]):
-            yield heading, mine[0], theirs[0]
+            yield heading, (mine[0], theirs[0])
 
 
 def _same_but_names(one: _Said, other: _Said) -> bool:
@@ -239,22 +302,17 @@ def _key(heading: str) -> str:
     return _NUMBERING.sub("", heading).casefold().strip()
 
 
-def _table(rows: Sequence[tuple[str, _Said, _Said]], labels: tuple[str, str]) -> list[AnswerPart]:
+def _table(rows: Sequence[_Row], labels: Sequence[str]) -> list[AnswerPart]:
     """A Markdown table with one row for each heading; every cell is a quote of its own."""
     parts, gap = list[AnswerPart](), ""
-    headed = any(heading for heading, _, _ in rows)
-    opening = (
-        f"| {'| ' if headed else ''}{_cell(labels[0])} | {_cell(labels[1])} |\n|---|---|{'---|' if headed else ''}\n"
-    )
-    for heading, mine, theirs in rows:
-        for column, said in enumerate((mine, theirs)):
+    headed = any(heading for heading, _ in rows)
+    opening = f"| {'| ' if headed else ''}{' | '.join(map(_cell, labels))} |\n|{'---|' * (len(labels) + headed)}\n"
+    for heading, row in rows:
+        for column, said in enumerate(row):
             lead = f"| {_cell(heading)} | " if headed and column == 0 else "| "
-            parts.append(
-                AnswerPart(
-                    f"{opening}{lead}{_cell(said.text)}", said.source, said.start, said.end, gap if parts else ""
-                )
-            )
-            opening, gap = "", " " if column == 0 else " |\n"
+            text = f"{opening}{lead}{_cell(said.text)}"
+            parts.append(AnswerPart(text, said.source, said.start, said.end, gap if parts else ""))
+            opening, gap = "", " " if column + 1 < len(row) else " |\n"
     return parts
 
 

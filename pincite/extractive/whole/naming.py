@@ -69,6 +69,12 @@ def is_in_name(word: str, name: str) -> bool:
     return _is_held(word, name_forms(name))
 
 
+def is_plural(word: str, language: str) -> bool:
+    """Whether a word can be a plural, by its ending."""
+    endings = lang.sequence("extractive.plural_endings", language) or ("s",)
+    return word.lower().endswith(endings) or word.lower() in lang.recognised_words("extractive.plurals", language)
+
+
 def month_signs(word: str) -> list[str]:
     """The month that a word names, in any language, as dates in file names write it."""
     months = [number for number in range(1, 13) if word in _month_forms(number)]

@@ -83,7 +83,7 @@ def sections_of(sources: Sequence[Hit]) -> list[OutlineSection]:
             reached = 0
         if not same or (path and found[-1].path != path) or (not path and reached == 0):
             found.append(OutlineSection(chunk.document_id, chunk.title, chunk.language, path))
-        _Scanner(found, number, chunk.text, has_headings=bool(path)).scan(max(0, reached - chunk.start_char))
+        _Scanner(found, number, chunk.text, path).scan(max(0, reached - chunk.start_char))
         reached = max(reached, chunk.end_char)
     return [section for section in found if section.blocks]
 
@@ -95,7 +95,8 @@ class _Scanner:
     found: list[OutlineSection]
     source: int
     text: str
-    has_headings: bool
+    path: tuple[str, ...]
+    """The headings of the chunk; empty where the parser knows none."""
     kind: BlockKind | None = None
     begun: int = 0
     ended: int = 0
@@ -117,13 +118,13 @@ class _Scanner:
             if not fenced and (heading := _HEADING.match(line)):
                 self._close()
                 self._enter(heading["title"], known=True)
-            elif not fenced and not self.has_headings and opens and _is_heading(line, following, width):
+            elif not fenced and not self.path and opens and _is_heading(line, following, width):
                 self._close()
                 self._enter(line, known=False)
             elif fenced:
                 self._add_code(start, line)
             else:
-                if gap and not self.has_headings and self._leaves(line):
+                if gap and not self.path and self._leaves(line):
                     self._close()
                     self.found.append(replace(self.found[-1], path=(), blocks=[]))
                     self.body = None
@@ -188,7 +189,9 @@ class _Scanner:
         last, name = self.found[-1], plain(title.strip().strip("#*•- \t").rstrip(":"))
         if known and last.path and plain(last.path[-1]) == name:
             return
-        self.found.append(OutlineSection(last.document, last.title, last.language, (name,)))
+        depth = next((n for n, part in enumerate(self.path, 1) if known and plain(part) == name), 0)
+        path = self.path[:depth] or (name,)
+        self.found.append(OutlineSection(last.document, last.title, last.language, path))
 
 
 def _is_heading(line: str, following: Sequence[str], width: int) -> bool:

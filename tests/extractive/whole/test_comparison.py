@@ -87,3 +87,83 @@ def test_two_sections_are_compared_by_the_sentences_that_are_alike() -> None:
 def test_where_one_side_is_missing_nothing_is_compared() -> None:
     assert told("Compare Quay 3 and Mill 7", BOTH) == ""
     assert told("Compare Quay 3 and Quay 9", lease(3, "980", "three")) == ""
+
+
+def sections(title: str, language: str = "en", **texts: str) -> list[Hit]:
+    return [
+        hit(f"# {title}\n\n## {name}\n\n{text}" if n == 0 else f"## {name}\n\n{text}", key=n, document_id=title,
+            title=title, language=language, heading_path=(title, name), start_char=500 * n, end_char=500 * n + 499)
+        for n, (name, text) in enumerate(texts.items())
+    ]  # fmt: skip
+
+
+CARRIERS = sections(
+    "Courier quotes for the shop",
+    Overview="We asked for them in spring.",
+    Alba="Price: 410 pounds a month. Trucks run daily.",
+    Birk="Price: 385 pounds a month. Trucks run daily.",
+)
+
+
+@pytest.mark.parametrize(
+    "question", ["Compare the courier quotes", "What is the difference between the quotes?", "Compare the two quotes"]
+)
+def test_sections_below_a_title_with_the_plural_of_the_question_are_the_sides(question: str) -> None:
+    assert told(question, CARRIERS) == (
+        "| Alba | Birk |\n|---|---|\n"
+        "| Price: 410 pounds a month. [2] | Price: 385 pounds a month. [3] |\n"
+        "| Trucks run daily. [2] | Trucks run daily. [3]"
+    )
+
+
+def test_an_aspect_of_such_sections_is_compared_alone() -> None:
+    assert told("Compare the prices of the courier quotes", CARRIERS) == (
+        "- **Alba**: Price: 410 pounds a month. [2]\n- **Birk**: Price: 385 pounds a month. [3]"
+    )
+
+
+def test_more_than_two_sections_have_a_column_each() -> None:
+    tariffs = sections(
+        "Stromtarife",
+        "de",
+        Klar="Der Preis beträgt 31 Cent je Kilowattstunde.",
+        Nord="Der Preis beträgt 29 Cent je Kilowattstunde.",
+        Welle="Der Preis beträgt 34 Cent je Kilowattstunde.",
+    )
+    assert told("Vergleiche die Tarife", tariffs) == (
+        "| Klar | Nord | Welle |\n|---|---|---|\n| Der Preis beträgt 31 Cent je Kilowattstunde. [1] | "
+        "Der Preis beträgt 29 Cent je Kilowattstunde. [2] | Der Preis beträgt 34 Cent je Kilowattstunde. [3]"
+    )
+
+
+@pytest.mark.parametrize(
+    "question", ["Compare the courier quote", "Compare the couriers", "Compare the insurance quotes"]
+)
+def test_sections_are_not_compared_where_their_title_lacks_the_plural_or_another_word(question: str) -> None:
+    assert told(question, CARRIERS) == ""
+
+
+def test_sections_that_say_nothing_alike_are_not_compared() -> None:
+    assert (
+        told("Compare the rules", sections("House rules", Pets="Dogs stay outside.", Quiet="Music ends at ten.")) == ""
+    )
+
+
+def test_the_sentence_under_the_heading_of_an_aspect_is_told() -> None:
+    halls = [
+        hit(f"## {heading}\n\n{text}", key=10 * n + place, document_id=f"Hall {n}", title=f"Hall {n}",
+            heading_path=(f"Hall {n}", heading), start_char=500 * place, end_char=500 * place + 499)
+        for n in (1, 2)
+        for place, (heading, text) in enumerate(
+            [("Deposit", f"The deposit is {n} times the rent."), ("Rent", f"The rent is {n}10 euros.")]
+        )
+    ]  # fmt: skip
+    assert told("rent of Hall 1 vs Hall 2", halls) == (
+        "- **Hall 1**: The rent is 110 euros. [2]\n- **Hall 2**: The rent is 210 euros. [4]"
+    )
+
+
+def test_sections_that_lack_the_aspect_asked_for_are_not_quoted_in_turn() -> None:
+    years = sections("Changes", **{"2022": "Bugs were fixed.", "2023": "Two readers joined."})
+    assert told("Compare 2022 and 2023", years).startswith("- **2022**: Bugs were fixed. [1]")
+    assert told("Compare the donations of 2022 and 2023", years) == ""

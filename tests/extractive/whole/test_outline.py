@@ -90,3 +90,8 @@ def test_the_label_of_a_line() -> None:
         "action",
         "",
     )
+
+
+def test_headings_above_a_passage_stay_above_it() -> None:
+    passage = hit("# Quotes\n\n## Alba\n\nIt is cheap.", title="Quotes", heading_path=("Quotes", "Alba"))
+    assert [section.path for section in sections_of([passage])] == [("Quotes", "Alba")]
