@@ -36,7 +36,7 @@ WEIGHTS_WITHOUT_READER: Mapping[str, float] = {
     "fit": 0.36,
     "relevance": 2.44,
 }
-"""The weights where no reader reads the passages."""
+"""The weights where no reader reads the passages, and for yes/no questions, which it underrates: a text seldom says yes."""
 WEIGHTS_WITHOUT_EMBEDDER: Mapping[str, float] = {
     "bias": -3.76,
     "near": 4.93,
@@ -45,7 +45,7 @@ WEIGHTS_WITHOUT_EMBEDDER: Mapping[str, float] = {
     "fit": 0.3,
 }
 """The weights where no embedder compares meanings."""
-MIN_PROBABILITY = 0.38
+MIN_PROBABILITY = 0.36
 """Probability of an answer below which a question is refused."""
 MIN_PROBABILITY_WITHOUT_VALUE = 0.6
 """The probability that is needed where the best sentence has no value of the kind asked for."""
@@ -65,7 +65,7 @@ def answer_probability(question: QuestionTerms, found: Sequence[ScoredSentence],
         return 0.0
     if not with_meaning:
         weights = WEIGHTS_WITHOUT_EMBEDDER
-    elif "read" not in found[0].features:
+    elif "read" not in found[0].features or question.answer.form == "yes_no":
         weights = WEIGHTS_WITHOUT_READER
     else:
         weights = WEIGHTS_ACROSS if found[0].sentence.language != question.language else WEIGHTS
