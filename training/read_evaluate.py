@@ -1,11 +1,14 @@
-"""Spans, sentences and answerability of the reader on XQuAD and OMoS-QA's test files, neither of them trained on.
+"""The reader on XQuAD, OMoS-QA's test files and the records that were held out, none of them trained on.
 
     python training/read_evaluate.py MODEL.onnx|READER.npz TOKENIZER.json DATA/questions [--every 1] [--threads 2] [--out FILE]
 
 XQuAD, English, German and across: F1 and exact match of the best span given the right paragraph, the share where the
 sentence that holds the best span also holds the right answer, the area under the curve of `answerable` for the right
 paragraph against another one of the same article, and how often the right one scores higher. OMoS-QA: the area under
-the curve of `answerable` of questions with and without an answer on the page (the best of its windows).
+the curve of `answerable` of questions with and without an answer on the page (the best of its windows). Records
+(`training/records`), by language of question and text: the area under the curve of `answerable`, the share of answers
+found and of yes/no questions and claims judged rightly, of claims told apart from their opposites (only the claim is
+supported), and of claims scored above their opposites.
 """
 
 from __future__ import annotations
@@ -26,12 +29,14 @@ import numpy as np
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from prepare import rows
+from read_records import is_held, place
 
 ROOM, LIMIT = 320, 40
 SENTENCE = re.compile(r"(?<=[.!?])[\"”'’)]*\s+(?=[\"“„'(\[]?[A-ZÄÖÜ0-9])|\n+")
 ARTICLES = {"en": r"\b(a|an|the)\b", "de": r"\b(ein|eine|einen|eines|einem|einer|der|die|das|den|dem|des)\b"}
 
 
+RECORDS = Path(__file__).parent / "records" / "records.jsonl.gz"
 OUTPUTS = ("start", "end", "answerable", "polarity", "claim")
 
 
@@ -183,6 +188,44 @@ def omosqa(reader: Reader, folder: str, every: int) -> dict[str, float]:
     return results
 
 
+def chances(logits: np.ndarray) -> np.ndarray:
+    raised = np.exp(logits - logits.max())
+    return raised / raised.sum()
+
+
+def records(reader: Reader, _folder: str, every: int) -> dict[str, float]:
+    results = {}
+    held = [row for row in rows(str(RECORDS)) if is_held(row)][::every]
+    for language, code in itertools.product(("en", "de"), repeat=2):
+        scores, labels, kept = [], [], collections.defaultdict(list)
+
+        def read(question: str, row: dict) -> dict:
+            return reader.read(question, f"{row['title']}\n{row['text']}")
+
+        for row in (one for one in held if one["language"] == language):
+            for kind, label in (("questions", 1), ("unanswerable", 0)):
+                for item in row[kind]:
+                    found = read(item[code], row)
+                    scores.append(found["answerable"])
+                    labels.append(label)
+                    if label:
+                        low, high = (at - len(row["title"]) - 1 for at in found["span"])
+                        first, last = place(row["text"], item["answer"], item[language])
+                        kept["answer found"].append(float(low < last and high > first))
+            for item in row["yesno"]:
+                told = read(item[code], row)["polarity"][:2].argmax()
+                kept["yes/no"].append(float(told == (item["answer"] == "no")))
+            for item in row["claims"]:
+                one, other = (chances(read(item[f"{side}_{code}"], row)["claim"]) for side in ("true", "false"))
+                kept["claim"] += [float(one.argmax() == 0), float(other.argmax() == 1)]
+                kept["told apart"].append(float(one[0] >= 0.5 > other[0]))
+                kept["above"].append(float(one[0] > other[0]))
+            kept["claim"] += [float(read(item[code], row)["claim"].argmax() == 2) for item in row["not_stated"]]
+        results[f"records {code}-{language} answerable AUC"] = area(scores, labels)
+        results |= {f"records {code}-{language} {name}": float(np.mean(values)) for name, values in kept.items()}
+    return results
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model")
@@ -194,7 +237,7 @@ def main() -> None:
     options = parser.parse_args()
     reader = Reader(options.model, options.tokenizer, options.threads)
     results = {}
-    for what in (xquad, omosqa):
+    for what in (xquad, omosqa, records):
         began = time.time()
         found = what(reader, options.folder, options.every)
         results |= {name: round(value, 4) for name, value in found.items()}
