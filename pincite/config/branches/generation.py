@@ -211,8 +211,8 @@ class Answers(Branch):
     )
     reader: Literal["none", "reader"] = Field(
         default="reader",
-        description="Model that reads the question with each passage to choose the sentences of an extractive answer, "
-        "and claims with their passage to deny unsupported ones: the built-in pincite-read (`reader`), or none. "
+        description="Model that reads the question with each passage to choose the sentences of an extractive answer "
+        "or to refuse, and claims with their passage to check them: the built-in pincite-read (`reader`), or none. "
         "Without it, words and the embedder decide.",
     )
     suggestions: Literal["off", "model", "checked"] = Field(
