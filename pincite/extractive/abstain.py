@@ -18,7 +18,7 @@ WEIGHTS: Mapping[str, float] = {
     "bias": -4.48,
     "meaning": 2.99,
     "names": -0.24,
-    "german": 0.32,
+    "german": 0.5,
     "fit": 0.2,
     "relevance": 1.63,
     "read": 1.16,
