@@ -36,7 +36,9 @@ WEIGHTS_WITHOUT_READER: Mapping[str, float] = {
     "fit": 0.36,
     "relevance": 2.44,
 }
-"""The weights where no reader reads the passages, and for yes/no questions, which it underrates: a text seldom says yes."""
+"""The weights where no reader reads the passages, and for questions that it underrates."""
+UNREAD_FORMS = ("yes_no", "list", "steps", "summary", "comparison")
+"""Forms of answers that no single span of a passage gives."""
 WEIGHTS_WITHOUT_EMBEDDER: Mapping[str, float] = {
     "bias": -3.76,
     "near": 4.93,
@@ -65,7 +67,7 @@ def answer_probability(question: QuestionTerms, found: Sequence[ScoredSentence],
         return 0.0
     if not with_meaning:
         weights = WEIGHTS_WITHOUT_EMBEDDER
-    elif "read" not in found[0].features or question.answer.form == "yes_no":
+    elif "read" not in found[0].features or question.answer.form in UNREAD_FORMS:
         weights = WEIGHTS_WITHOUT_READER
     else:
         weights = WEIGHTS_ACROSS if found[0].sentence.language != question.language else WEIGHTS

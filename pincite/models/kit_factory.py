@@ -149,10 +149,10 @@ def address_of(chosen: Llm | Fallback) -> str:
 def is_on_this_machine(chosen: Llm | Fallback) -> bool:
     """Whether a model runs in this process or at a loopback address."""
     address = address_of(chosen)
-    host = urlsplit(address).hostname or ""
     try:
+        host = urlsplit(address).hostname or ""
         return not address or host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:  # a name
+    except ValueError:  # a name, or no valid address
         return False
 
 

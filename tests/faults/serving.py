@@ -73,6 +73,13 @@ class Uploading:
         self.acknowledged: dict[str, int] = {}
         self._lock = threading.Lock()
 
+    def wait_for(self, time_round: int) -> None:
+        """Wait until something of this round was acknowledged."""
+        until = time.monotonic() + 60
+        while time_round not in self.acknowledged.values():
+            assert time.monotonic() < until, "nothing was acknowledged"
+            time.sleep(0.01)
+
     def upload(self, client: httpx2.Client, numbers: range, time_round: int) -> None:
         for n in numbers:
             name = f"{n:03}"
@@ -103,6 +110,7 @@ def survive(url: str, data: Path, kills: int) -> int:
             with server.running() as (process, client):
                 parts = [range(part, FILES, CLIENTS) for part in range(CLIENTS)]
                 uploads = [pool.submit(told.upload, client, part, time_round) for part in parts]
+                told.wait_for(time_round)
                 time.sleep(chosen.uniform(0.05, 0.6))
                 process.kill()
                 for upload in uploads:

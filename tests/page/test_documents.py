@@ -232,6 +232,7 @@ def test_documents_are_found_named_tagged_and_filed(site: Site, kept: str) -> No
         choose(page, "dogs.md", "Edit title, folder and tags")
         dialog.get_by_label("Folder").fill("elsewhere/dogs")
         dialog.get_by_role("button", name="Save").click()
+        expect(dialog).to_be_hidden()
         page.goto("/documents?folder=elsewhere")
         expect(row(page, "dogs.md")).to_contain_text("dogs / dogs.md")
 

@@ -10,7 +10,7 @@ from pincite.text.terms import question_language
 
 
 def is_unsupported(prompt: Prompt, draft: Draft, check: ClaimCheck) -> bool:
-    """Whether a model's draft makes claims that its sources do not support on the whole.
+    """Whether the sources support less than half of the sentences of a model's draft.
 
     Not where pictures may support it, or where no source is in the language of the question: rules compare words.
     """
@@ -18,7 +18,9 @@ def is_unsupported(prompt: Prompt, draft: Draft, check: ClaimCheck) -> bool:
         return False
     own = question_language(prompt.question)
     same_language = any(hit.chunk.language == own for hit in prompt.sources)
-    return same_language and check.groundedness.score < MIN_SUPPORT
+    sentences = check.groundedness.sentences
+    unsupported = sum(one.support < MIN_SUPPORT for one in sentences)
+    return same_language and 2 * unsupported > len(sentences)
 
 
 def is_better(quoted: Draft, quoted_check: ClaimCheck, check: ClaimCheck) -> bool:

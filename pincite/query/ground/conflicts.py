@@ -4,6 +4,7 @@ Precise rather than many: two sentences of different documents that share nearly
 differ in a number, a date, a negation or in who or what is named last.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 
 from pincite.core.query.answer import Citation, Conflict, Statement
@@ -115,6 +116,8 @@ def _headings_match(chunk: RetrievedChunk, other: RetrievedChunk) -> bool:
 
 def disagree(one: str, other: str, language: str) -> bool:
     """Whether two sentences about the same cannot both be true, and name the same."""
+    if _codes(one) != _codes(other):
+        return False
     exchanged = swapped(one, other, language, is_dictionary_word)
     if exchanged:
         return _named_last(one, other, exchanged) and not unmatched(
@@ -127,6 +130,11 @@ def disagree(one: str, other: str, language: str) -> bool:
     if here and there:
         return all((against := rival(figure, there)) and against.unit == figure.unit for figure in here)
     return not here and not there and opposed(one, other, language) is not None
+
+
+def _codes(text: str) -> frozenset[str]:
+    """The names that end in a number: `Hall3`."""
+    return frozenset(re.findall(r"\b[^\W\d_]+\d+\b", text))
 
 
 def _named_last(one: str, other: str, exchanged: tuple[str, str]) -> bool:

@@ -56,6 +56,7 @@ def test_contradicting_sentences_are_a_conflict(one: str, other: str) -> None:
     [
         ("Unused days of leave expire on 31 March.", "Unused days of leave expire on March 31."),
         ("Ada Lovelace was born in Paris in 1900.", "Grace Hopper was born in London in 1950."),
+        ("The town of Veld3 has a harbour with 5 cranes.", "The town of Veld13 has a harbour with 15 cranes."),
         ("The morning cabin leaves Vallmoos at 08:10.", "The evening cabin leaves Mittelstafel at 18:45."),
         (
             "Adults pay 28 francs for an evening.",
