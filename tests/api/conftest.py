@@ -23,12 +23,13 @@ def read_by_the_server() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def live_server(postgres: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
-    """A server on a database of its own."""
+    """A server on a database of its own; its tests together make more anonymous requests than the default allows."""
     name = f"api_{secrets.token_hex(6)}"
     with psycopg.connect(postgres, autocommit=True) as connection:
         connection.execute(sql.SQL("create database {}").format(sql.Identifier(name)))
     url = psycopg.conninfo.make_conninfo(postgres, dbname=name)
-    with LiveServer(tmp_path_factory.mktemp("api") / "data", **{"database.url": url}) as live_server:
+    settings = {"database.url": url, "limits.anonymous_per_minute": 100_000}
+    with LiveServer(tmp_path_factory.mktemp("api") / "data", **settings) as live_server:
         yield live_server
 
 
