@@ -100,3 +100,25 @@ def test_a_missing_identifier_is_named_whole() -> None:
     asked = question_terms("Which laser is in E.114?", found)
     assert missing_words(asked, []) == ["E.114"]
     assert missing_words(asked, score_sentences(asked, found, [0.5])) == ["E.114"]
+
+
+def read(question: str, probability: float | None, *, language: str = "en") -> float:
+    """The probability of an answer where the reader gives each sentence this one; None without a reader."""
+    found = sentences_of([hit(TEXT, language=language)])
+    asked = question_terms(question, found)
+    features = {} if probability is None else {"read": probability, "read_log": probability}
+    made = [
+        ScoredSentence(one.sentence, one.cosine, {**one.features, **features}, one.score)
+        for one in score_sentences(asked, found, [0.5] * len(found))
+    ]
+    return answer_probability(asked, made)
+
+
+def test_the_readers_probability_counts_where_one_sentence_is_asked_for() -> None:
+    assert read("How much did the mirror cost?", 0.99) > read("How much did the mirror cost?", 0.01)
+    assert read("Was the main mirror recoated?", 0.99) == read("Was the main mirror recoated?", 0.01)
+
+
+def test_a_source_in_another_language_is_weighed_without_its_words_with_and_without_a_reader() -> None:
+    question = "Was kostete der Spiegel?"
+    assert read(question, 0.01) < read(question, None) < read(question, 0.99)
