@@ -202,6 +202,11 @@ class Document:
     updated_at: datetime
     notes: tuple[str, ...] = ()
 
+    @property
+    def path(self) -> str:
+        """Folder and name: `hr/leave.md`."""
+        return f"{self.folder}/{self.name}" if self.folder else self.name
+
 
 @dataclass(frozen=True, slots=True)
 class Folder:
@@ -284,11 +289,11 @@ class Added:
 
 @dataclass(frozen=True, slots=True)
 class AddedAll:
-    """The result of adding many files: files added, files refused with the reason, and the number of files skipped."""
+    """The result of adding many files: files added, files refused, and files or URLs skipped, each with the reason."""
 
     added: list[Added]
     refused: list[tuple[str, PinciteError]]
-    skipped: int
+    skipped: list[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
