@@ -41,6 +41,7 @@ from pincite.api.routes import (
     sessions,
     settings,
     shares,
+    sources,
     traces,
     tunings,
     uploads,
@@ -53,6 +54,7 @@ from pincite.api.routes import (
 from pincite.api.routes.evaluations import BackgroundEvaluation
 from pincite.api.streaming.answer_streams import Streams
 from pincite.engine.app import AsyncPincite
+from pincite.engine.connectors.source_sync import SourceScheduler
 
 ROUTERS = [
     web_ui.router,
@@ -87,6 +89,7 @@ ROUTERS = [
     openai.router,
     mcp.router,
     flows.router,
+    sources.router,
 ]
 
 
@@ -119,6 +122,7 @@ def make_app(pincite: AsyncPincite, *, host: str = "") -> FastAPI:
     app.state.streams = Streams()
     app.state.stopping = asyncio.Event()
     app.state.evaluation = BackgroundEvaluation()
+    app.state.source_scheduler = SourceScheduler(pincite)
     for router in ROUTERS:
         app.include_router(router)
     return app
@@ -128,6 +132,8 @@ def make_app(pincite: AsyncPincite, *, host: str = "") -> FastAPI:
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Start the ingest workers of this process; closing the engine stops them."""
     app.state.pincite.admin.start_workers()
+    app.state.source_scheduler.start()
     yield
+    await app.state.source_scheduler.close()
     await app.state.streams.close()
     await app.state.evaluation.close()
