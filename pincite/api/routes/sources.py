@@ -11,8 +11,8 @@ from pincite.api.paths import API
 from pincite.core.documents.sources import NewSource, SourceKind
 from pincite.engine.connectors.source_sync import Sources
 from pincite.serialize.fields import Body
-from pincite.serialize.primitives import page_json
 from pincite.serialize.jobs import source_json, source_result_json
+from pincite.serialize.primitives import page_json
 
 router = APIRouter(prefix=f"{API}/sources", tags=["sources"])
 
