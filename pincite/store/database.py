@@ -14,7 +14,7 @@ from psycopg.rows import TupleRow
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from pincite.core.request_context import read_only
-from pincite.errors import DataFolderError, PinciteError, SettingsError, StoreDown
+from pincite.errors import DataFolderError, PinciteError, SettingsError, StoreDown, StoreReadOnly
 from pincite.store import bound
 from pincite.store.migrate import MIGRATION_LOCK, migrate, vector_index
 from pincite.store.roles import APP_ROLE, first_line
@@ -159,6 +159,11 @@ class Database:
                     yield connection
                 except psycopg.OperationalError as error:
                     raise self._to_error(error, lost=connection.broken) from error
+                except psycopg.errors.ReadOnlySqlTransaction as error:
+                    if read_only.get():  # the administrator views another person's library, and that changes nothing
+                        raise
+                    await connection.close()  # the next one may lead to the new primary
+                    raise StoreReadOnly("the database is read-only, as a replica is; nothing can be written") from error
         except (PoolTimeout, PoolClosed, psycopg.OperationalError) as error:
             raise self._to_error(error, lost=True) from error
 
@@ -327,11 +332,12 @@ async def health(database: Database, person: str) -> dict[str, Any]:
     """Return the versions, role and size of the database, for `doctor` and the health routes."""
     query = """
         select current_setting('server_version'), (select extversion from pg_extension where extname = 'vector'),
-               (select max(number) from migration), current_user::text, pg_database_size(current_database())"""
+               (select max(number) from migration), current_user::text, pg_database_size(current_database()),
+               pg_is_in_recovery() or current_setting('default_transaction_read_only')::bool"""
     async with database.transaction(person) as connection:
         row = await fetch_one(connection, query)
     assert row is not None
-    return dict(zip(("postgresql", "pgvector", "schema", "role", "bytes"), row, strict=True))
+    return dict(zip(("postgresql", "pgvector", "schema", "role", "bytes", "read_only"), row, strict=True))
 
 
 Columns = Mapping[str, LiteralString]
