@@ -111,19 +111,19 @@ class Machine:
 class Postgres(Machine):
     """A PostgreSQL server with pgvector; the superuser `postgres` needs no password."""
 
-    @classmethod
-    def made(cls, folder: Path, host: str = HOST, enter: Sequence[str] = ()) -> "Postgres":
+    def make(self) -> None:
         """Create an empty server and start it."""
-        server = cls(folder, host, enter)
-        server._run("initdb", "-D", str(folder), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync")
-        with (folder / "pg_hba.conf").open("a") as rules:
+        self._run("initdb", "-D", str(self.folder), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync")
+        with (self.folder / "pg_hba.conf").open("a") as rules:
             rules.write("host all all 0.0.0.0/0 trust\nhost replication all 0.0.0.0/0 trust\n")
-        server.start()
-        return server
+        self.start()
 
-    def replica(self, folder: Path, name: str, host: str = HOST, enter: Sequence[str] = ()) -> "Postgres":
+    def replica(
+        self, folder: Path, name: str, host: str = HOST, enter: Sequence[str] = (), *, port: int | None = None
+    ) -> "Postgres":
         """Create a streaming replica and start it; it tells the primary its name."""
         copy = Postgres(folder, host, enter)
+        copy.port = port or copy.port
         source = f"host={self.host} port={self.port} user=postgres application_name={name}"
         copy._run("pg_basebackup", "-d", source, "-D", str(folder), "-R", "-X", "stream", "--no-sync", "-c", "fast")
         copy.start()

@@ -100,7 +100,7 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 async def _make_model(server_url: str) -> None:
     """The template database with the schema; the first test process creates it."""
-    from pincite.store.database import administrator_of
+    from pincite.store.connect import administrator_of
     from pincite.store.migrate import migrate
 
     async with await psycopg.AsyncConnection.connect(server_url, autocommit=True) as connection:

@@ -16,13 +16,14 @@ from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 from pincite.core.request_context import read_only
 from pincite.errors import DataFolderError, PinciteError, SettingsError, StoreDown, StoreReadOnly
 from pincite.store import bound
+from pincite.store.connect import CONNECT_TIMEOUT_S, administrator_of, check_pooler, resilient
 from pincite.store.migrate import MIGRATION_LOCK, migrate, vector_index
 from pincite.store.roles import APP_ROLE, first_line
 
 log = logging.getLogger(__name__)
 
-CONNECT_TIMEOUT_S = 15.0
-"""Seconds to wait for a connection, from the server or from the pool."""
+RECONNECT_S = 2.0
+"""Seconds for which a lost connection is tried again; then the next request opens one, without a growing pause."""
 TIMEOUTS: Mapping[str, str] = MappingProxyType({"lock_timeout": "15s", "statement_timeout": "60s"})
 """Timeouts of a statement for locks and in total, so that no request hangs on the database."""
 LONG_TIMEOUTS: Mapping[str, str] = MappingProxyType({"lock_timeout": "60s", "statement_timeout": "10min"})
@@ -78,6 +79,7 @@ class Database:
 
         `direct_url` is the address without a pooler, to listen for notifications and for work of the schema's owner.
         """
+        url, direct_url = resilient(url), resilient(direct_url) if direct_url else None
         behind_pooler = await check_pooler(url)
         async with administrator_of(direct_url or url) as admin:
             await migrate(admin, role=role)
@@ -87,6 +89,7 @@ class Database:
             max_size=pool_size,
             open=False,
             timeout=CONNECT_TIMEOUT_S,
+            reconnect_timeout=RECONNECT_S,
             configure=None if behind_pooler else partial(_become, role),
             name="pincite",
             # `begin` is sent together with the settings of the transaction. A prepared statement belongs to one
@@ -200,7 +203,7 @@ class Database:
                 raise self._to_error(error, lost=connection.broken) from error
 
     def _to_error(self, error: Exception, *, lost: bool) -> PinciteError:
-        """Return the error for the caller; a lost server is restarted in the background, by one task at a time."""
+        """Return the error for the caller; one task at a time replaces what was lost, in the background."""
         if isinstance(error, psycopg.errors.DiskFull):
             return DataFolderError("the database's disk is full: free some space; the change was not written")
         if isinstance(error, psycopg.errors.DeadlockDetected | psycopg.errors.SerializationFailure):
@@ -209,14 +212,15 @@ class Database:
             return StoreDown("the database is locked by another operation; try again")
         if isinstance(error, psycopg.errors.QueryCanceled):
             return StoreDown("the database took too long and the statement was cancelled; try again")
-        if lost and not self._closed and self._restart and (self._restarting is None or self._restarting.done()):
-            self._restarting = asyncio.create_task(self._try_restart())
+        if lost and not self._closed and (self._restarting is None or self._restarting.done()):
+            self._restarting = asyncio.create_task(self._recover())
         return StoreDown(f"the database cannot be reached: {first_line(error)}")
 
-    async def _try_restart(self) -> None:
-        assert self._restart is not None
+    async def _recover(self) -> None:
+        """Restart an embedded server, and replace every connection that was lost with it."""
         try:
-            await self._restart()
+            if self._restart is not None:
+                await self._restart()
             await self._pool.check()
         except PinciteError as error:
             log.warning("the database could not be restarted: %s", error)
@@ -296,36 +300,6 @@ def _as_bytes(query: Query) -> bytes:
 def _settings_by_name(names: tuple[str, ...]) -> bytes:
     """Return the statement that sets these settings, with a placeholder for every value."""
     return _set_local({name: sql.Placeholder(name) for name in names}).as_bytes(None)
-
-
-@asynccontextmanager
-async def administrator_of(url: str) -> AsyncIterator[Connection]:
-    """Open a connection with autocommit and all rights that the address gives."""
-    try:
-        connection = await AsyncConnection.connect(
-            url, autocommit=True, prepare_threshold=None, connect_timeout=int(CONNECT_TIMEOUT_S)
-        )
-    except (psycopg.ProgrammingError, UnicodeError):  # the text of these errors would repeat the password
-        form = "postgresql://user:password@host/name"
-        raise SettingsError(f"the database's address is not valid; write it like {form}") from None
-    except psycopg.OperationalError as error:
-        raise StoreDown(f"the database cannot be reached: {first_line(error)}") from error
-    async with connection:
-        yield connection
-
-
-async def check_pooler(url: str) -> bool:
-    """Return whether a pooler such as pgbouncer is in between; refuse one that gives each statement a connection."""
-    async with administrator_of(url) as connection:
-        try:
-            async with connection.transaction():
-                row = await fetch_one(connection, "select pg_backend_pid()")
-        except psycopg.errors.ProtocolViolation as error:
-            raise SettingsError(
-                f"the pooler gives each statement another connection ({first_line(error)}), and then neither "
-                "transactions nor permissions hold; set pool_mode = transaction in pgbouncer"
-            ) from error
-        return row != (connection.info.backend_pid,)  # a pooler gives its clients numbers of its own
 
 
 async def health(database: Database, person: str) -> dict[str, Any]:

@@ -11,8 +11,9 @@ from benchmarks._machines import Postgres, place
 def server() -> Iterator[Postgres]:
     """A PostgreSQL server on TCP with an empty database `library`."""
     with place() as folder:
-        made = Postgres.made(folder / "primary")
+        made = Postgres(folder / "primary")
         try:
+            made.make()
             made.run("create database library")
             yield made
         finally:

@@ -6,7 +6,8 @@ from typing import Literal
 from psycopg import AsyncConnection
 from psycopg.rows import TupleRow
 
-from pincite.store.database import administrator_of, check_pooler, fetch_one
+from pincite.store.connect import administrator_of, check_pooler
+from pincite.store.database import fetch_one
 from pincite.store.migrate import migration_files
 from pincite.store.roles import (
     CREATE_EXTENSION,

@@ -16,7 +16,8 @@ from pincite.core.operations import BackupManifest, BackupTable
 from pincite.errors import Conflict, DataFolderError, NotAllowed, StoreDown, Unreadable
 from pincite.store.access.audit_log import record
 from pincite.store.access.users import LOCAL
-from pincite.store.database import Connection, administrator_of, fetch_all, fetch_one
+from pincite.store.connect import administrator_of
+from pincite.store.database import Connection, fetch_all, fetch_one
 from pincite.store.documents.blob_files import BlobFiles
 from pincite.store.migrate import MIGRATION_LOCK, index_vectors, migrate, migration_files
 from pincite.store.operations import backup_file
