@@ -24,6 +24,8 @@ log = logging.getLogger(__name__)
 
 RECONNECT_S = 2.0
 """Seconds for which a lost connection is tried again; then the next request opens one, without a growing pause."""
+RETRY_S = 0.3
+"""Seconds between attempts to reach a lost server, the new primary after a failover."""
 TIMEOUTS: Mapping[str, str] = MappingProxyType({"lock_timeout": "15s", "statement_timeout": "60s"})
 """Timeouts of a statement for locks and in total, so that no request hangs on the database."""
 LONG_TIMEOUTS: Mapping[str, str] = MappingProxyType({"lock_timeout": "60s", "statement_timeout": "10min"})
@@ -107,6 +109,8 @@ class Database:
         """Close every connection."""
         self._closed = True
         if self._restarting is not None:
+            if self._restart is None:
+                self._restarting.cancel()
             await asyncio.gather(self._restarting, return_exceptions=True)
         await self._pool.close(timeout=5)
 
@@ -221,9 +225,19 @@ class Database:
         try:
             if self._restart is not None:
                 await self._restart()
-            await self._pool.check()
+            await self._wait_for_server()
+            if not self._closed:
+                await self._pool.check()
         except PinciteError as error:
             log.warning("the database could not be restarted: %s", error)
+
+    async def _wait_for_server(self) -> None:
+        while not self._closed:
+            try:
+                async with administrator_of(self._url):
+                    return
+            except StoreDown:
+                await asyncio.sleep(RETRY_S)
 
     def connections(self) -> dict[str, float]:
         """Return the pool's open, idle and allowed connections, and the number of requests that wait for one."""
