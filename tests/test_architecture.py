@@ -29,7 +29,7 @@ LAYERS = [
     {"engine"},
     {"evaluate"},
     {"serialize"},
-    {"mcp"},
+    {"adapters", "mcp"},
     {"api"},
     {"cli"},
 ]
@@ -99,6 +99,7 @@ TESTED_BY = {
     "engine/documents.py": "engine/test_app.py",
     "engine/maintenance.py": "cli/test_maintenance.py",
     "engine/questions.py": "engine/test_app.py",
+    "engine/reader/opened_passage.py": "engine/test_asking.py",
     "engine/reader/page_locator.py": "api/routes/test_document_pages.py",
     "engine/sso.py": "api/routes/test_oidc.py",
     "engine/wiring.py": "engine/test_app.py",
