@@ -11,7 +11,7 @@ from starlette.middleware import Middleware
 
 from pincite import __version__
 from pincite.api.admission.admission import Admission
-from pincite.api.compat import openai, seed_paths
+from pincite.api.compat import openai, openai_models, openai_responses, seed_paths
 from pincite.api.dependencies import routes_without_permission
 from pincite.api.middleware.authenticate import OPENAPI_PATH, Authenticate
 from pincite.api.middleware.cors import CorsHeaders
@@ -85,6 +85,8 @@ ROUTERS = [
     health.router,
     seed_paths.router,
     openai.router,
+    openai_responses.router,
+    openai_models.router,
     mcp.router,
     flows.router,
 ]
