@@ -118,6 +118,7 @@ def make_app(pincite: AsyncPincite, *, host: str = "") -> FastAPI:
     )
     app.state.pincite = pincite
     app.state.admission = admission
+    app.state.mcp_sessions = mcp.make_sessions(pincite, admission)
     app.state.streams = Streams()
     app.state.stopping = asyncio.Event()
     app.state.evaluation = BackgroundEvaluation()
@@ -130,6 +131,7 @@ def make_app(pincite: AsyncPincite, *, host: str = "") -> FastAPI:
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Start the ingest workers of this process; closing the engine stops them."""
     app.state.pincite.admin.start_workers()
-    yield
+    async with app.state.mcp_sessions.run():
+        yield
     await app.state.streams.close()
     await app.state.evaluation.close()
