@@ -11,7 +11,7 @@ from starlette.middleware import Middleware
 
 from pincite import __version__
 from pincite.api.admission.admission import Admission
-from pincite.api.compat import openai, seed_paths
+from pincite.api.compat import openai, openai_models, openai_responses, seed_paths
 from pincite.api.dependencies import routes_without_permission
 from pincite.api.middleware.authenticate import OPENAPI_PATH, Authenticate
 from pincite.api.middleware.cors import CorsHeaders
@@ -87,6 +87,8 @@ ROUTERS = [
     health.router,
     seed_paths.router,
     openai.router,
+    openai_responses.router,
+    openai_models.router,
     mcp.router,
     flows.router,
     sources.router,
@@ -119,6 +121,7 @@ def make_app(pincite: AsyncPincite, *, host: str = "") -> FastAPI:
     )
     app.state.pincite = pincite
     app.state.admission = admission
+    app.state.mcp_sessions = mcp.make_sessions(pincite, admission)
     app.state.streams = Streams()
     app.state.stopping = asyncio.Event()
     app.state.evaluation = BackgroundEvaluation()
@@ -133,7 +136,8 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Start the ingest workers of this process; closing the engine stops them."""
     app.state.pincite.admin.start_workers()
     app.state.source_scheduler.start()
-    yield
+    async with app.state.mcp_sessions.run():
+        yield
     await app.state.source_scheduler.close()
     await app.state.streams.close()
     await app.state.evaluation.close()
