@@ -11,7 +11,7 @@ from playwright.sync_api import Page, Route, expect
 
 from pincite.api.paths import API
 from tests.api.live_server import completed, upload
-from tests.page.browser import Site, unreadable
+from tests.page.browser import PASSWORD, Site, unreadable
 
 CATS = "# Cats\n\nCats purr when they are content.\n"
 DROP = """(files) => {
@@ -21,15 +21,14 @@ DROP = """(files) => {
     document.querySelector(".shelf").dispatchEvent(new DragEvent(kind, { dataTransfer: transfer, bubbles: true, cancelable: true }));
 }"""
 WALK = """async (base) => {
-  const { dropped } = await import(`${base}/documents/gather.js`);
+  const { gathered } = await import(`${base}/documents/gather.js`);
   const file = (name) => ({ isFile: true, name, file: (resolve) => resolve(new File(["x"], name)) });
   const directory = (name, some, more = []) => ({ isDirectory: true, name, createReader: () => {
     const parts = [some, more, []];
     return { readEntries: (resolve) => resolve(parts.shift()) };
   } });
   const entry = directory("top", [file("a.md"), file(".DS_Store")], [directory("inner", [file("b.md")]), directory(".git", [file("c.md")])]);
-  const items = [{ kind: "file", webkitGetAsEntry: () => entry }, { kind: "string" }];
-  return (await dropped({ items }, "here")).map(({ file, folder }) => `${folder}/${file.name}`);
+  return (await gathered([entry], "here")).map(({ file, folder }) => `${folder}/${file.name}`);
 }"""
 DOCUMENT: dict[str, Any] = {
     "author": None,
@@ -111,10 +110,10 @@ def test_files_are_dropped_and_dropped_folders_walked_through(site: Site) -> Non
         assert found == ["here/top/a.md", "here/top/inner/b.md"]
 
 
-ELSEWHERE = """(selector) => {
+ELSEWHERE = """([selector, name]) => {
   const transfer = new DataTransfer();
-  transfer.items.add(new File(["%PDF-1.4"], "lease.pdf", { type: "application/pdf" }));
-  return ["dragover", "drop"].map((kind) => {
+  transfer.items.add(new File([`The lease ${name} begins in June.`], name, { type: "text/plain" }));
+  return ["dragenter", "dragover", "drop"].map((kind) => {
     const event = new DragEvent(kind, { dataTransfer: transfer, bubbles: true, cancelable: true });
     document.querySelector(selector).dispatchEvent(event);
     return event.defaultPrevented;
@@ -125,11 +124,25 @@ ELSEWHERE = """(selector) => {
 @pytest.mark.parametrize(
     ("room", "selector"), [("/ask", ".composer"), ("/ask", "nav"), ("/ask", "body"), ("/settings", "main")]
 )
-def test_a_file_dropped_elsewhere_does_not_leave_the_page(site: Site, room: str, selector: str) -> None:
+def test_a_file_dropped_anywhere_is_added(site: Site, room: str, selector: str) -> None:
+    name = f"lease {room[1:]} {selector.strip('.')}.txt"
     with site.visit(room) as page:
         expect(page.locator(selector).first).to_be_visible()
-        assert page.evaluate(ELSEWHERE, selector) == [True, True]
-        expect(page.get_by_text("Files are added under Documents")).to_be_visible()
+        assert page.evaluate(ELSEWHERE, [selector, name])[1:] == [True, True]
+        expect(page.get_by_text("One file is being added.")).to_be_visible()
+        page.get_by_role("button", name="Show documents").click()
+        expect(row(page, name)).to_contain_text("Ready")
+
+
+def test_a_file_that_a_reader_drops_is_not_added_and_does_not_leave_the_page(site: Site) -> None:
+    with site.door.client() as client:
+        client.post(f"{API}/users", json={"name": "lovelace", "role": "reader", "password": PASSWORD})
+    login, _ = site.door.do(site.door.pincite.services.logins.log_in("lovelace", PASSWORD, "127.0.0.1"))
+    with site.visit("/ask", login=login) as page:
+        expect(page.locator(".composer")).to_be_visible()
+        assert page.evaluate(ELSEWHERE, ["body", "no.txt"])[1:] == [True, True]
+        expect(page.get_by_text("Your role cannot add documents")).to_be_visible()
+        expect(page.locator(".drop-veil")).to_have_count(0)
 
 
 def test_what_cannot_be_taken_in_says_why_and_what_to_do(site: Site, tmp_path: Path) -> None:

@@ -178,6 +178,32 @@ def test_a_reader_sees_no_administrators_rooms(site: Site, reader: str) -> None:
         expect(page.get_by_role("button", name="Mark result")).to_have_count(0)
 
 
+def test_a_reader_makes_a_key_of_their_own_and_no_other(site: Site, reader: str) -> None:
+    with site.visit("/ask", login=reader) as page:
+        page.get_by_role("button", name="Rea", exact=True).click()
+        page.get_by_role("menuitem", name="Your account").click()
+        expect(page.get_by_role("heading", name="Your keys")).to_be_visible()
+        assert unreadable(page) == []
+        page.get_by_role("button", name="Create a key").click()
+        expect(page.get_by_label("Role").locator("option")).to_have_text(["Reader"])
+        page.get_by_label("Name").fill("my editor")
+        page.get_by_role("dialog").get_by_role("button", name="Create a key").click()
+        key = page.get_by_role("textbox", name="Key").input_value()
+        page.get_by_role("button", name="I have saved the key").click()
+        expect(page.get_by_role("rowheader")).to_have_text(["my editor"])
+        with httpx2.Client(base_url=site.url, headers={"Authorization": f"Bearer {key}"}) as client:
+            assert (client.get("/api/v1/me").json()["name"], client.get("/api/v1/me").json()["role"]) == (
+                "Rea",
+                "reader",
+            )
+            page.get_by_role("button", name="Revoke (my editor)").click()
+            page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
+            expect(page.get_by_role("row", name="my editor")).to_contain_text("Revoked")
+            assert client.get("/api/v1/me").status_code == 401
+        refused = page.request.post(f"{site.url}/api/v1/me/keys", data={"name": "more", "role": "editor"})
+        assert refused.status == 403
+
+
 def test_no_name_and_no_value_runs(site: Site) -> None:
     with site.door.client() as client:
         for number, text in enumerate(NAMES):

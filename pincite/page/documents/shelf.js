@@ -11,7 +11,6 @@ import { currentPlace, go } from "../shell/router.js";
 import { may } from "../shell/session.js";
 import { Activity } from "./activity.js";
 import { Acting, useActs } from "./acts.js";
-import { DropZone } from "./dropzone.js";
 import { Filters, filterOf } from "./filters.js";
 import { chosen } from "./gather.js";
 import { useListing } from "./listing.js";
@@ -36,7 +35,7 @@ export function Shelf({ query, person }) {
   const filtered = Boolean(filter.q || filter.status || filter.stale || filter.tag.length);
   const row = (one) => html`<${Row} document=${one} job=${queue.jobs.get(one.id)} within=${filter.folder} mine=${one.access.owner === person.id && writes}
     act=${acts.act} byTag=${(tag) => change({ tag: [...new Set([...filter.tag, tag])] })} />`;
-  return html`<${DropZone} folder=${filter.folder} take=${writes ? take : null}>
+  return html`<div class="room shelf">
     <header class="shelf-head">
       <${Heading} folder=${filter.folder} listing=${listing} filtered=${filtered} />
       ${writes && html`<${Adding} folder=${filter.folder} take=${take} acts=${acts} />`}
@@ -48,7 +47,7 @@ export function Shelf({ query, person }) {
       : listing.loading ? html`<div aria-busy="true"><div class="skeleton"></div><div class="skeleton"></div><div class="skeleton"></div></div>`
       : html`<${Nothing} filtered=${filtered} folder=${filter.folder} writes=${writes} clear=${() => go(folderAddress(filter.folder), { replace: true })} />`}
     <${Acting} acts=${acts} person=${person} />
-  </${DropZone}>`;
+  </div>`;
 }
 
 /** Run an action after the last of several events (debounce). */
