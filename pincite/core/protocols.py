@@ -232,7 +232,9 @@ class Memory(Protocol):
     `save_turn` completes even if the waiting task is cancelled.
     """
 
-    async def recent(self, scope: Scope, session_id: str, turns: int) -> tuple[Exchange, ...]: ...
+    async def recent(
+        self, scope: Scope, session_id: str, turns: int, *, before: str | None = None
+    ) -> tuple[Exchange, ...]: ...
     async def save_turn(self, scope: Scope, session_id: str, turn: KeptTurn) -> None: ...
 
 

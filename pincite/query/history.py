@@ -33,7 +33,7 @@ async def history_lookup(run: Run, question: Question) -> Question:
         if run.kit.memory is None:
             raise NotFound(f"there is no session '{question.session_id}'")
         # `NotFound` is also raised for a session of another user.
-        saved = await run.kit.memory.recent(run.scope, question.session_id, max_turns)
+        saved = await run.kit.memory.recent(run.scope, question.session_id, max_turns, before=question.replaces)
         if not turns and run.settings.conversation.db_rehydration_enabled:
             turns = saved
     run.observe(turns=len(turns[-max_turns:]) if max_turns else 0)
@@ -54,6 +54,7 @@ async def history_saving(run: Run, plan: Plan, answer: Answer) -> Answer:
             incomplete_reason(answer.metadata.finish_reason) is None,
             run.id,
             tuple(dict.fromkeys(source.document_id for source in answer.sources)),
+            replaces=question.replaces,
         )
         await _save_turn(run, question.session_id, turn)
     answer = replace(answer, degraded=tuple(run.degraded))
@@ -94,7 +95,8 @@ async def saved_if_interrupted(run: Run, question: Question) -> AsyncIterator[No
     try:
         yield
     except BaseException as error:
-        if question.session_id is not None and not isinstance(error, BadRequest):  # a refused question is not saved
+        # A refused question is not saved; a turn that was to be replaced stays.
+        if question.session_id is not None and not question.replaces and not isinstance(error, BadRequest):
             incomplete = KeptTurn(
                 question.text, question.text, "".join(streamed), None, False, run.id, tuple(documents)
             )

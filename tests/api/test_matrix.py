@@ -94,6 +94,7 @@ TABLE = {
     "DELETE /chat/streams/{stream_id}": Row("read"),
     "GET /chat/ws": Row("read"),
     "WS /chat/ws": Row("read", stream=True),
+    "GET /suggestions": Row("read"),
     "GET /sessions": Row("read"),
     "DELETE /sessions": Row("read", params={"all": False}),
     "GET /sessions/{session_id}": Row("read"),

@@ -2,15 +2,18 @@
 
 import base64
 import re
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from pincite.api.paths import API
+from pincite.api.routes.web_ui import release_digest
 from tests.api.live_server import completed, upload
 from tests.api.models import Talker, speaking
-from tests.page.browser import NARROW, PASSWORD, Site
+from tests.page.browser import NARROW, PASSWORD, Site, unreadable
 from tests.page.speaking import Speaker
 from tests.page.views import SAMPLES, ask
 
@@ -183,15 +186,139 @@ def test_an_answer_is_stopped_retried_and_its_question_edited(library: Site) -> 
         page.get_by_role("button", name="Stop").click()
         expect(page.locator(".turn")).to_contain_text("Stopped.")
         expect(page.locator(".answer")).to_contain_text("word word")
+
+
+def questions_kept(library: Site, page: Page) -> list[str]:
+    with library.door.client() as client:
+        return [
+            turn["question"]
+            for turn in client.get(f"{API}{urlsplit(page.url).path.replace('/ask', '/sessions')}").json()["turns"]
+        ]
+
+
+def test_a_question_asked_again_or_edited_replaces_its_turn(library: Site) -> None:
     with library.visit("/ask") as page:
         ask(page, CARRY)
-        page.get_by_role("button", name="Ask again", exact=True).click()
-        expect(page.locator(".turn")).to_have_count(2)
-        expect(page.locator(".turn").last.locator(".trust")).to_be_visible()
-        assert "from the cache" not in page.locator(".turn").last.inner_text()
-        page.locator(".turn").first.get_by_role("button", name="Edit and ask again").click()
+        turns = page.locator(".turn")
+        with page.expect_request("**/api/v1/chat") as sent:
+            page.get_by_role("button", name="Ask again", exact=True).click()
+        assert sent.value.post_data_json["no_cache"] is True
+        expect(turns.last.locator(".trust")).to_be_visible()
+        expect(turns).to_have_count(1)
+        page.get_by_role("button", name="Ask again differently").click()
+        with page.expect_request("**/api/v1/chat") as sent:
+            page.get_by_role("menuitem", name="Effort: Maximum").click()
+        assert sent.value.post_data_json["intelligence_level"] == "maximum"
+        expect(turns.last.locator(".trust")).to_be_visible()
+        assert questions_kept(library, page) == [CARRY]
+        ask(page, "Where do cars stand?")
+        expect(turns).to_have_count(2)
+        turns.first.get_by_role("button", name="Ask again", exact=True).click()
+        expect(page.get_by_role("dialog")).to_contain_text("The later question and its answer are removed.")
+        page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
+        expect(turns).to_have_count(2)
+        turns.first.hover()
+        turns.first.get_by_role("button", name="Edit and ask again").click()
         expect(page.locator("[data-ask]")).to_have_value(CARRY)
         expect(page.locator("[data-ask]")).to_be_focused()
+        expect(page.locator(".editing")).to_contain_text("later question")
+        page.locator("[data-ask]").fill("When was the pump replaced?")
+        page.keyboard.press("Enter")
+        expect(turns).to_have_count(1)
+        expect(turns.last.locator(".trust")).to_be_visible()
+        expect(page.locator(".editing")).to_have_count(0)
+        assert questions_kept(library, page) == ["When was the pump replaced?"]
+        page.reload()
+        expect(turns).to_have_count(1)
+        expect(turns).to_contain_text("May")
+
+
+RENUMBERED = """async (base) => {
+  const { renumbered } = await import(`${base}/ask/numbers.js`);
+  const citations = [[3, 9], [5, 2], [3, 1], [null, 5]].map(([source, start]) => ({ source, start }));
+  const made = renumbered({ citations, sources: [1, 3, 5].map((number) => ({ number, was: number })) });
+  return [made.citations.map((one) => one.source), made.sources.map((one) => [one.number, one.was])];
+}"""
+
+
+def test_sources_are_numbered_from_one_in_the_order_of_their_citation(library: Site) -> None:
+    with library.visit("/ask") as page:
+        cited, sources = page.evaluate(RENUMBERED, f"/assets/{release_digest()}")
+        assert cited == [1, 2, 1, None]
+        assert sources == [[1, 3], [2, 5], [3, 1]]
+        ask(page, "When was the pump replaced?")
+        shown = page.locator(".sources .cite").all_text_contents()
+        assert shown == [str(number + 1) for number in range(len(shown))]
+        assert page.locator(".answer .cite").first.inner_text() == "1"
+
+
+def test_an_answer_leads_to_its_trace(library: Site) -> None:
+    with library.visit("/ask") as page:
+        ask(page, CARRY)
+        page.get_by_role("link", name="Show how it was found").click()
+        expect(page.get_by_role("heading", name="Steps")).to_be_visible()
+
+
+def test_a_conversation_and_an_answer_are_downloaded_with_their_citations(library: Site) -> None:
+    with library.visit("/ask") as page:
+        ask(page, CARRY)
+        with page.expect_download() as saved:
+            page.get_by_role("button", name="Download with evidence").click()
+        assert saved.value.suggested_filename == "How many vacation days carry over.html"
+        answer = Path(saved.value.path()).read_text(encoding="utf-8")
+        assert "<script" not in answer
+        assert not re.search(r"(?:src|<link)[= ]", answer)  # nothing is loaded from elsewhere
+        with page.expect_download() as saved:
+            past = page.locator(".past").first
+            past.hover()
+            past.get_by_role("button", name=re.compile("^Actions for")).click()
+            page.get_by_role("menuitem", name="Download as Markdown").click()
+        text = Path(saved.value.path()).read_text(encoding="utf-8")
+        assert text.startswith(f"# {CARRY}\n")
+        [link] = set(re.findall(r"\[\\\[1\\\]\]\(([^)]+)\)", text))
+        assert "> Up to **five vacation days** carry over" in text
+        page.goto(link)  # the passage in its document
+        expect(page.locator("p", has=page.locator("mark.passage"))).to_contain_text("five vacation days")
+        page.goto("about:blank")
+        page.set_content(answer)
+        expect(page.locator("h1")).to_have_text(CARRY)
+        assert page.locator("a.cite").first.get_attribute("href") == "#source-1"
+        expect(page.locator("#source-1 blockquote").first).to_contain_text("five vacation days carry over")
+        assert unreadable(page) == []
+
+
+def test_questions_to_begin_with_come_from_the_users_own_documents(library: Site) -> None:
+    with library.visit("/ask") as page:
+        first = page.get_by_role("region", name="Questions that your documents answer").get_by_role("button").first
+        asked = first.locator("strong").inner_text()
+        first.click()
+        expect(page.locator(".turn .trust")).to_be_visible()
+        expect(page.get_by_role("heading", name=asked)).to_be_visible()
+
+
+def test_one_asks_about_a_document_a_folder_and_tags(library: Site) -> None:
+    with library.door.client() as client:
+        [notes] = client.get(f"{API}/documents", params={"q": "notes"}).json()["items"]
+        client.patch(f"{API}/documents/{notes['id']}", json={"tags": ["technique"]}).raise_for_status()
+    with library.visit(f"/documents/{notes['id']}") as page:
+        page.get_by_role("button", name="Ask about this document").click()
+        expect(page.locator(".scope")).to_contain_text("notes")
+        with page.expect_request("**/api/v1/chat") as sent:
+            ask(page, "When was the pump replaced?")
+        assert sent.value.post_data_json["document_ids"] == [notes["id"]]
+        page.goto(f"{library.url}/documents?folder=house%2Frules")
+        page.get_by_role("button", name="Ask about this folder").click()
+        with page.expect_request("**/api/v1/chat") as sent:
+            ask(page, CARRY)
+        assert sent.value.post_data_json["folder"] == "house/rules"
+        page.locator(".scope").get_by_role("button").first.click()
+        page.get_by_role("dialog").get_by_role("button", name="Search all documents").click()
+        page.get_by_role("button", name="technique").click()
+        assert unreadable(page) == []
+        page.get_by_role("button", name="Done").click()
+        with page.expect_request("**/api/v1/chat") as sent:
+            ask(page, "When was the pump replaced?")
+        assert sent.value.post_data_json["tags"] == ["technique"]
 
 
 def test_an_answer_is_copied_with_its_references_rated_and_shared(library: Site) -> None:

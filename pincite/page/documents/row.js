@@ -35,5 +35,6 @@ export function actionsOn(document, job, mine, act) {
     one("edit", "edit"), one("rights", "people"), one("reindex", "refresh"),
     ...(job ? [one("cancel", "stop")] : []), null, one("remove", "trash", { danger: true }),
   ];
-  return [one("download", "download"), ...(mine ? own : [])];
+  const asked = document.chunks ? [one("ask", "ask")] : [];
+  return [...asked, one("download", "download"), ...(mine ? own : [])];
 }

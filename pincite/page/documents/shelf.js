@@ -7,6 +7,7 @@ import { Rows } from "../parts/rows.js";
 import { toast } from "../parts/toast.js";
 import { html } from "../common/html.js";
 import { number, t } from "../common/words.js";
+import { askAbout } from "../ask/scope.js";
 import { currentPlace, go } from "../shell/router.js";
 import { may } from "../shell/session.js";
 import { Activity } from "./activity.js";
@@ -101,6 +102,7 @@ function Adding({ folder, take, acts }) {
   return html`<div class="bar">
     <input ref=${files} type="file" multiple hidden data-files onChange=${hear} />
     <input ref=${directory} type="file" webkitdirectory hidden data-directory onChange=${hear} />
+    ${folder && html`<button class="button" onClick=${() => askAbout({ folder })}><${Icon} name="ask" />${t("folder.ask")}</button>`}
     <button class="button primary" onClick=${() => files.current.click()}><${Icon} name="upload" />${t("documents.add")}</button>
     <${Menu} label=${t("documents.add.more")} items=${[
       { label: t("documents.add.folder"), icon: "upload", onClick: () => directory.current.click() },
