@@ -16,6 +16,7 @@ from tests.api.models import Talker, speaking
 from tests.page.browser import NARROW, PASSWORD, Site, unreadable
 from tests.page.speaking import Speaker
 from tests.page.views import SAMPLES, ask
+from tests.picture_maker import draw, saved
 
 HANDBOOK = """---
 title: Handbook
@@ -31,6 +32,18 @@ Cars stand behind the house.
 """
 PRICES = "item,price\nlamp,12\ntelescope,4100\nchair,80\n"
 NOTES = "The pump hums at night.\nThe pump was replaced in May.\nNobody misses the old one.\n"
+MAIL = """From: Ines Albrecht <ines@example.org>
+To: Tom Berg <tom@example.org>
+Date: Wed, 12 Mar 2025 09:00:00 +0100
+Subject: Compensation
+
+Dear Tom,
+
+Ms Dubois gets a voucher of 60 francs as compensation.
+
+Kind regards
+Ines Albrecht
+"""
 CARRY = "How many vacation days carry over?"
 
 
@@ -41,6 +54,7 @@ def library(site: Site) -> Site:
         upload(client, "handbook.md", HANDBOOK, folder="house/rules")
         upload(client, "prices.csv", PRICES, folder="house")
         upload(client, "notes.txt", NOTES, folder="house")
+        upload(client, "compensation.eml", MAIL, folder="house")
         upload(
             client, "annual-report-2023.pdf", (SAMPLES / "annual-report-2023.pdf").read_bytes(), folder="observatory"
         )
@@ -114,11 +128,82 @@ def test_a_table_has_its_row_marked_and_plain_text_its_lines(library: Site) -> N
         cite(page)
         expect(page.locator("tr.marked")).to_contain_text("4100")
         assert page.locator("tr.marked").count() == 1
+        grid = page.locator(".cells")  # as a spreadsheet shows it: the citation names A3:B3
+        assert grid.locator("thead th").all_inner_texts() == ["A", "B"]
+        assert page.locator("tr.marked").locator("th, td").all_inner_texts() == ["3", "telescope", "4100"]
+        page.get_by_role("tab", name="Text").click()
+        expect(page.locator(".document tr.marked")).to_contain_text("4100")
         ask(page, "When was the pump replaced?")
         cite(page)
         line = page.locator(".lines li", has=page.locator("mark"))
         expect(line.first).to_have_text("The pump was replaced in May.")
         assert line.first.get_attribute("value") == "2"
+
+
+def test_the_lines_of_a_mail_stay_lines(library: Site) -> None:
+    with library.visit("/ask") as page:
+        ask(page, "What compensation does Ms Dubois get?")
+        cite(page)
+        text = page.locator(".source-view .document")
+        expect(text).to_contain_text("Kind regards")
+        shown = text.inner_text().split("\n")
+        assert "Tom Berg" not in next(line for line in shown if line.startswith("From"))
+        assert "Kind regards" in [line.strip() for line in shown]
+        assert "Ines Albrecht" in [line.strip() for line in shown]
+
+
+def test_a_pdf_is_zoomed_and_searched(library: Site) -> None:
+    with library.door.client() as client:
+        [report] = client.get(f"{API}/documents", params={"q": "annual-report"}).json()["items"]
+    with library.visit(f"/documents/{report['id']}") as page:
+        expect(page.locator("canvas[data-drawn]")).to_be_visible()
+        before = page.locator(".sheet").bounding_box()
+        page.get_by_role("button", name="Zoom in").click()
+        expect(page.get_by_role("button", name="Fit the width")).to_have_text("125%")
+        expect(page.locator("canvas[data-drawn]")).to_be_visible()
+        after = page.locator(".sheet").bounding_box()
+        assert before is not None
+        assert after is not None
+        assert after["width"] > before["width"]
+        assert unreadable(page) == []
+        find = page.get_by_label("Find in this PDF")
+        find.fill("RECOATING")
+        find.press("Enter")
+        expect(page.locator(".rect.found").first).to_be_in_viewport()
+        find.fill("no such words anywhere")
+        find.press("Enter")
+        expect(page.get_by_text("Not found")).to_be_visible()
+        expect(page.locator(".rect.found")).to_have_count(0)
+
+
+def test_an_image_is_shown_with_its_passage_marked(library: Site) -> None:
+    picture = saved(draw(["The number plate is HH-AB 123"]))
+    with library.door.client() as client:
+        [notes] = client.get(f"{API}/documents", params={"q": "notes"}).json()["items"]
+    version = {"id": notes["version"], "mime": "image/png", "created_at": notes["updated_at"]}
+    path = f"**{API}/documents/{notes['id']}"
+    with (
+        library.context() as context
+    ):  # the image is the server's as far as the page can tell: reading images is an extra
+        page = context.new_page()
+        page.route(f"{path}/versions", lambda route: route.fulfill(json={"items": [version], "next_cursor": None}))
+        page.route(f"{path}/file?*", lambda route: route.fulfill(body=picture, content_type="image/png"))
+        spot = {"page": 1, "kind": "page", "name": "", "start": 0, "end": 9, "rects": [[10, 20, 60, 40]], "ref": None}
+        page.route(f"{path}/places?*", lambda route: route.fulfill(json={"places": [spot]}))
+        page.route(f"{path}/pages/1?*", lambda route: route.fulfill(json={"width": 200, "height": 100, "words": []}))
+        page.goto("/ask")
+        ask(page, "When was the pump replaced?")
+        cite(page)
+        frame, mark = page.locator(".sheet.picture"), page.locator(".sheet.picture .rect")
+        expect(frame.locator("img")).to_have_js_property("complete", True)
+        expect(mark).to_be_visible()
+        whole, box = frame.bounding_box(), mark.bounding_box()
+        assert whole is not None
+        assert box is not None
+        assert (box["x"] - whole["x"]) / whole["width"] == pytest.approx(0.05, abs=0.01)
+        assert box["width"] / whole["width"] == pytest.approx(0.25, abs=0.01)
+        page.get_by_role("tab", name="Text").click()
+        expect(page.locator("mark.passage").first).to_be_visible()
 
 
 def test_what_nothing_supports_is_marked_and_said(library: Site) -> None:

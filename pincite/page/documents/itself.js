@@ -4,13 +4,8 @@ import { Empty } from "../parts/empty.js";
 import { Icon } from "../parts/icon.js";
 import { html } from "../common/html.js";
 import { t } from "../common/words.js";
-import { LinesView } from "../source/lines.js";
-import { PageView } from "../source/page.js";
-import { TextView } from "../source/text.js";
+import { SOURCE_VIEWS, waysOf } from "../source/views.js";
 import { fileOf } from "./row.js";
-
-const VIEWS = { page: PageView, text: TextView, lines: LinesView };
-const WAYS = { "application/pdf": ["page", "text"], "text/plain": ["lines"] };
 
 /** The span in the URL is highlighted: `?version=…&start=…&end=…`, as links of exported answers have it. */
 function placeIn(document, query) {
@@ -20,7 +15,7 @@ function placeIn(document, query) {
 }
 
 export function Itself({ document, query }) {
-  const ways = WAYS[document.mime] ?? ["text", "lines"];
+  const ways = waysOf(document.mime);
   const [way, setWay] = useState(ways[0]);
   if (document.status !== "completed" && !document.chunks)
     return html`<${Empty} icon="clock" title=${t("document.unread")}>${t(document.error ? "document.unread.failed" : "document.unread.why")}</${Empty}>`;
@@ -32,6 +27,6 @@ export function Itself({ document, query }) {
         onClick=${() => setWay(name)}>${t(`source.view.${name}`)}</button>`)}</div>`}
       <a class="button small" href=${fileOf(document.id, document.version)} download><${Icon} name="download" />${t("source.download")}</a>
     </div>
-    <${VIEWS[way]} place=${place} />
+    <${SOURCE_VIEWS[way]} place=${place} mime=${document.mime} />
   </div>`;
 }
