@@ -76,6 +76,7 @@ UNTESTED = {
 
 
 TESTED_BY = {
+    "store/documents/sorting.py": "api/routes/test_documents.py",
     "store/documents/beginnings.py": "api/routes/test_suggestions.py",
     "api/dependencies.py": "api/test_app.py",
     "api/paths.py": "api/middleware/test_authenticate.py",

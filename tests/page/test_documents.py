@@ -250,6 +250,54 @@ def test_documents_are_found_named_tagged_and_filed(site: Site, kept: str) -> No
         expect(row(page, "dogs.md")).to_contain_text("dogs / dogs.md")
 
 
+def test_documents_are_sorted_by_their_column_heads(site: Site) -> None:
+    with site.door.client() as client:
+        for name, text in (
+            ("b.md", "# Zebras\n\nStripes.\n"),
+            ("a.md", f"# Ants\n\n{'Many. ' * 300}\n"),
+            ("c.md", "# Moles\n"),
+        ):
+            upload(client, name, text, folder="sorted")
+        completed(client, "sorted")
+
+    def shown(page: Page, *titles: str) -> None:
+        expect(page.locator(".document-name > a")).to_have_text(list(titles))
+
+    with site.visit("/documents?folder=sorted") as page:
+        shown(page, "Ants", "Zebras", "Moles")
+        page.get_by_role("button", name="Sort by Title, ascending").click()
+        shown(page, "Ants", "Moles", "Zebras")
+        page.get_by_role("button", name="Sort by Title, descending").click()
+        shown(page, "Zebras", "Moles", "Ants")
+        page.get_by_role("button", name="Sort by Size, descending").click()
+        shown(page, "Ants", "Zebras", "Moles")
+        assert "sort=size" in page.url
+        assert unreadable(page) == []
+
+
+def test_several_documents_are_tagged_moved_and_removed_together(site: Site, kept: str) -> None:
+    with site.visit(f"/documents?folder={kept}") as page:
+        page.get_by_label("Select all documents").check()
+        bulk = page.get_by_role("region", name="Selected documents")
+        expect(bulk).to_contain_text("2 selected")
+        assert unreadable(page) == []
+        bulk.get_by_role("button", name="Add tags").click()
+        page.get_by_role("dialog").get_by_label("Tags").fill("pets, old")
+        page.get_by_role("dialog").get_by_role("button", name="Save").click()
+        expect(page.get_by_role("button", name="Only documents tagged pets")).to_have_count(2)
+        expect(bulk).to_have_count(0)
+        page.get_by_label("Select cats.md").check()
+        bulk.get_by_role("button", name="Move").click()
+        page.get_by_role("dialog").get_by_label("Folder").fill(f"{kept}/moved")
+        page.get_by_role("dialog").get_by_role("button", name="Save").click()
+        expect(row(page, "Cats")).to_contain_text("moved / cats.md")
+        page.get_by_label("Select all documents").check()
+        bulk.get_by_role("button", name="Delete").click()
+        expect(page.get_by_role("dialog")).to_contain_text("2 documents and all their versions")
+        page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+        expect(page.get_by_role("heading", name="No documents here yet")).to_be_visible()
+
+
 def test_a_folder_is_made_told_what_holds_moved_and_removed(site: Site) -> None:
     with site.visit("/documents", expected=("409",)) as page:
         more = page.get_by_role("button", name="More actions")
@@ -316,7 +364,7 @@ def test_who_may_only_read_finds_nothing_to_change(site: Site, kept: str) -> Non
         expect(page.locator(".document-row")).to_have_count(2)
         expect(page.get_by_role("button", name="Add files")).to_have_count(0)
         page.get_by_role("button", name="Actions for cats.md").click()
-        expect(page.get_by_role("menuitem")).to_have_text(["Download"])
+        expect(page.get_by_role("menuitem")).to_have_text(["Ask about this document", "Download"])
 
 
 def test_a_document_is_removed_and_the_receipt_says_what_went(site: Site, kept: str) -> None:
@@ -373,7 +421,7 @@ def test_ten_thousand_documents_are_scrolled_through_with_few_of_them_drawn(site
         expect(row(page, "document 05000")).to_be_visible()
         last = page.locator(".document-row").filter(visible=True)
         lowest = rows.evaluate(
-            "(box) => [...box.querySelectorAll('.document-row')].findLast((row) => row.getBoundingClientRect().bottom <= innerHeight).textContent"
+            "(box) => [...box.querySelectorAll('.document-row')].findLast((row) => row.getBoundingClientRect().bottom <= innerHeight).querySelector('.document-name > a').textContent"
         )
         last.filter(has_text=lowest[:14]).get_by_role("button", name="Actions for").click()
         shown = page.get_by_role("menu").bounding_box()
