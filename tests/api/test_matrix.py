@@ -137,6 +137,8 @@ TABLE = {
     "GET /keys": Row("administer"),
     "POST /keys": Row("administer", body={"name": "x", "user": "nobody here"}),
     "DELETE /keys/{key_id}": Row("administer"),
+    "GET /providers/llm": Row("administer"),
+    "PUT /providers/llm": Row("administer", body={"provider": "no such provider"}),
     "GET /me/keys": Row("read"),
     "POST /me/keys": Row("read", body={"name": ""}),
     "DELETE /me/keys/{key_id}": Row("read"),

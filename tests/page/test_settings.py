@@ -7,6 +7,7 @@ import httpx2
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.model_server import model_server
 from tests.page.attacks import NAMES, unharmed
 from tests.page.browser import PASSWORD, Site, unreadable
 
@@ -91,6 +92,29 @@ def test_providers_are_tested_and_a_failure_says_what_it_was(site: Site) -> None
         expect(page.locator(".badge.bad")).to_have_count(1)
         expect(page.locator(".card", has=page.locator(".badge.bad"))).to_contain_text("127.0.0.1:9")
         client.post("/api/v1/settings/undo").raise_for_status()
+
+
+def test_the_language_model_is_set_in_a_form_and_its_key_never_shown(site: Site) -> None:
+    with site.visit("/settings/providers") as page, model_server("yes") as server:
+        form = page.locator(".model-form")
+        form.get_by_label("Provider").select_option(label="OpenAI or a compatible server")
+        form.get_by_label("Address").fill(f"{server.url}/v1")
+        form.get_by_label("Model").fill("m")
+        form.get_by_label("Key", exact=True).fill("sk-typed-here")
+        assert unreadable(page) == []
+        form.get_by_role("button", name="Save and test").click()
+        expect(form.get_by_label("Key", exact=True)).to_have_attribute("placeholder", "A key is stored")
+        expect(form).to_contain_text(re.compile(r"The model \S+ works"))
+        assert server.requests[-1][2]["authorization"] == "Bearer sk-typed-here"
+        assert value(site, "llm.provider") == "openai_compatible"
+        page.reload()
+        expect(form.get_by_label("Address")).to_have_value(f"{server.url}/v1")
+        assert "sk-typed-here" not in page.content()
+        form.get_by_label("Remove the stored key").check()
+        form.get_by_label("Provider").select_option("extractive")
+        form.get_by_role("button", name="Save and test").click()
+        expect(form).to_contain_text("Saved: answers quote sentences")
+        assert value(site, "llm.provider") == ""
 
 
 def test_a_user_is_added_let_in_and_given_a_key_that_is_shown_once(site: Site) -> None:
