@@ -81,6 +81,8 @@ TESTED_BY = {
     "api/compat/openai_models.py": "api/compat/test_openai.py",
     "api/compat/openai_requests.py": "api/compat/test_official_client.py",
     "api/compat/openai_responses.py": "api/compat/test_official_client.py",
+    "store/documents/sorting.py": "api/routes/test_documents.py",
+    "store/documents/beginnings.py": "api/routes/test_suggestions.py",
     "api/dependencies.py": "api/test_app.py",
     "api/paths.py": "api/middleware/test_authenticate.py",
     "cli/view/answers.py": "cli/test_eval.py",

@@ -15,6 +15,7 @@ from pincite.api.compat import openai, openai_models, openai_responses, seed_pat
 from pincite.api.dependencies import routes_without_permission
 from pincite.api.middleware.authenticate import OPENAPI_PATH, Authenticate
 from pincite.api.middleware.cors import CorsHeaders
+from pincite.api.middleware.lost_pages import LostPages
 from pincite.api.middleware.problems import MEDIA_TYPE, Problems, handle_error
 from pincite.api.middleware.request_id import RequestIdAndLog
 from pincite.api.middleware.request_limits import BodyLimit, HostCheck
@@ -42,6 +43,7 @@ from pincite.api.routes import (
     settings,
     shares,
     sources,
+    suggestions,
     traces,
     tunings,
     uploads,
@@ -67,6 +69,7 @@ ROUTERS = [
     folders.router,
     jobs.router,
     search.router,
+    suggestions.router,
     query.router,
     chat.router,
     websocket.router,
@@ -81,6 +84,7 @@ ROUTERS = [
     oidc.router,
     users.router,
     keys.router,
+    keys.own_router,
     audit.router,
     settings.router,
     providers.router,
@@ -115,6 +119,7 @@ def make_app(pincite: AsyncPincite, *, host: str = "") -> FastAPI:
             Middleware(CorsHeaders, origins=server.allowed_origins),
             Middleware(Problems),
             Middleware(HostCheck, hosts=[host or server.host, *server.allowed_hosts]),
+            Middleware(LostPages, known=_first_segments(), page=web_ui.lost_page),
             Middleware(Authenticate, pincite=pincite, check=admission.check),
             Middleware(BodyLimit, limit_mb=server.max_body_mb),
         ],
@@ -129,6 +134,12 @@ def make_app(pincite: AsyncPincite, *, host: str = "") -> FastAPI:
     for router in ROUTERS:
         app.include_router(router)
     return app
+
+
+def _first_segments() -> frozenset[str]:
+    """The first path segment of every route."""
+    paths = (getattr(route, "path", "/") for router in ROUTERS for route in router.routes)
+    return frozenset(path.split("/")[1] for path in paths)
 
 
 @asynccontextmanager

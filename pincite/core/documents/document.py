@@ -311,9 +311,13 @@ class Progress:
     note: str = ""
 
 
+Sort = Literal["name", "title", "size", "changed"]
+"""What a list of documents is ordered by; `name` is by folder and name."""
+
+
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Which documents to list, and the cursor of the page."""
+    """Which documents to list in which order, and the cursor of the page."""
 
     folder: str | None = None
     status: str | None = None
@@ -322,6 +326,8 @@ class Listing:
     limit: int = 100
     cursor: str | None = None
     stale: bool | None = None
+    sort: Sort = "name"
+    descending: bool = False
 
 
 @dataclass(frozen=True, slots=True)
