@@ -158,7 +158,7 @@ def _term_features(question: QuestionTerms, sentence: Sentence) -> dict[str, flo
 def _other_features(question: QuestionTerms, sentence: Sentence, best: float) -> dict[str, float]:
     """The rank of the source, and whether the sentence has the kind of value that the question asks for."""
     kind, language = question.answer.kind, sentence.language
-    no_value = kind in VALUE_KINDS and not fitting_values(kind, sentence.text, language, question.forms)
+    no_value = kind in VALUE_KINDS and not _has_value(question, sentence)
     no_person = kind == "person" and not _names_somebody(sentence, question.forms)
     asks_why = lang.regex("extractive.why", question.language, r"\b%s\b").search(question.text.lower())
     reason = asks_why and lang.regex("extractive.because", language, r"\b%s\b", re.IGNORECASE).search(sentence.text)
@@ -174,6 +174,15 @@ def _other_features(question: QuestionTerms, sentence: Sentence, best: float) ->
         "lacks_number": float(any(not term.is_in(held) for term in question.numbers)),
         "lacks_name": _missing_names(question, sentence),
     }
+
+
+def _has_value(question: QuestionTerms, sentence: Sentence) -> bool:
+    """Whether a sentence has a value of the kind asked for; where it tells a price, a number without a currency is one."""
+    kind, text, language = question.answer.kind, sentence.text, sentence.language
+    if fitting_values(kind, text, language, question.forms):
+        return True
+    prices = lang.regex("extractive.prices", language, r"\b%s\b", re.IGNORECASE)
+    return kind == "money" and bool(prices.search(text) and fitting_values("number", text, language, question.forms))
 
 
 def _missing_names(question: QuestionTerms, sentence: Sentence) -> float:
