@@ -10,7 +10,6 @@ from pincite.extractive.question import QuestionTerm, QuestionTerms
 from pincite.extractive.score import ScoredSentence
 from pincite.extractive.sentences import Sentence
 from pincite.text import lang
-from pincite.text.dictionary import dictionary, languages
 from pincite.text.fixed_answers import nothing_found
 from pincite.text.terms import question_words, words
 from pincite.text.wording.equivalents import equivalents
@@ -96,19 +95,11 @@ def answer_features(question: QuestionTerms, found: Sequence[ScoredSentence]) ->
         "meaning": max(scored.cosine for scored in found),
         "near": sum(_term_weight(term) * term.similarity(near) for term in question.terms) / total,
         "names": sum(term.similarity(near) < MIN_SIMILARITY for term in names) / len(names) if names else 0.0,
-        "unknown": _missing_unknown(question, near),
         "german": float(question.language in lang.flagged("compounds")),
         "fit": found[0].score,
         "relevance": best.relevance,
         "read": _scaled_odds(max(scored.features.get("read", 0.0) for scored in found)),
     }
-
-
-def _missing_unknown(question: QuestionTerms, near: frozenset[str]) -> float:
-    """The share of the question's words in no list of everyday words that a passage lacks: names, however typed."""
-    everyday = [dictionary(one).common for one in languages()]
-    rare = [term for term in question.terms if not any(term.text in words for words in everyday)]
-    return sum(term.similarity(near) < MIN_SIMILARITY for term in rare) / len(rare) if rare else 0.0
 
 
 def _scaled_odds(probability: float) -> float:

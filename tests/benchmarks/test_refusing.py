@@ -20,7 +20,7 @@ from pincite.extractive.score import WEIGHTS
 
 def sentence(own: float, *, gold: bool, read: float = 0.0, relevance: float = 0.5) -> SeenSentence:
     features = {**dict.fromkeys(WEIGHTS, 0.0), "own": own, "language": 1.0}
-    names = ("near", "names", "unknown", "german", "fit")
+    names = ("near", "names", "german", "fit")
     refusal = {**dict.fromkeys(names, 0.0), "meaning": own, "read": read, "relevance": relevance}
     return SeenSentence(features, refusal, gold, False)
 
