@@ -185,7 +185,8 @@ def _other_features(question: QuestionTerms, sentence: Sentence, best: float) ->
 
 def _has_value(question: QuestionTerms, sentence: Sentence) -> bool:
     """Whether a sentence has a value of the kind asked for; where it tells a price, a number without a currency is one."""
-    kind, text, language = question.answer.kind, sentence.text, sentence.language
+    kind, language = question.answer.kind, sentence.language
+    text = sentence.embedded_text if sentence.is_row and kind == "money" else sentence.text
     if fitting_values(kind, text, language, question.forms):
         return True
     prices = lang.regex("extractive.prices", language, r"\b%s\b", re.IGNORECASE)

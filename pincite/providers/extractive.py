@@ -69,7 +69,8 @@ class Extractive:
             found = await self._find(question, sentences, prompt.sources)
             note, scored = found.note, found.scored
             needed = without_missing(question, scored, prompt.asked)
-            answered = answer_probability(needed, scored, with_meaning=found.with_meaning) >= needed_probability(scored)
+            probability = answer_probability(needed, scored, with_meaning=found.with_meaning)
+            answered = probability >= needed_probability(question, scored)
             if scored or not sentences:
                 parts = await self._whole(question, scored, prompt.sources, likely_answered=answered)
             if not parts and not answered:
