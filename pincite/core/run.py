@@ -10,6 +10,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from pincite.config.settings import Settings
 from pincite.core.accounts.access import Caller, Scope
+from pincite.core.engines import BuildStates
 from pincite.core.protocols import (
     LLM,
     Cache,
@@ -56,6 +57,7 @@ class Kit:
     query_vectors: QueryVectors | None = None
     document_reader: DocumentReader | None = None
     picture_reader: PictureReader | None = None
+    builds: BuildStates | None = None
 
 
 @dataclass(frozen=True, slots=True)
