@@ -137,7 +137,7 @@ _PROGRESS = """
     where d.owner = %(owner)s and d.served is not null
 """
 _BUILT = """
-    select engine from unnest(array['graph', 'tree', 'late']) engine where exists (
+    select wanted from unnest(array['graph', 'tree', 'late']) wanted where exists (
         select from engine_edition b
-        where b.engine = engine and b.signature is not null and b.realm = any(%(realms)s))
+        where b.engine = wanted and b.signature is not null and b.realm = any(%(realms)s))
 """
