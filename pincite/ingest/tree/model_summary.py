@@ -83,7 +83,10 @@ class ModelSummaries:
             await self._cache.keep(target, written)
         found = {**known, **written}
         new = [replace(n, own_text=found[d].summary) if d in found else n for n, d in zip(nodes, digests, strict=True)]
-        return await self._embedded(new), note
+        try:
+            return await self._embedded(new), note
+        except Unavailable as error:  # the extractive summaries have vectors
+            return list(nodes), f"the model's summaries could not be embedded: {error}"
 
     async def _embedded(self, nodes: Sequence[Node]) -> list[Node]:
         vectors = await self._embed([node.text for node in nodes if node.own_text])

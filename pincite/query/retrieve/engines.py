@@ -98,7 +98,8 @@ class FurtherEngines:
                 self.run.degrade(engine.name, f"it was left out: {error}")
                 return None
             it.attributes["found"] = len(found)
-        return Ranking(Search(self.plan.text, engine.name, 0, engine.weight), found) if found else None
+        weight = 1.0 if self.run.settings.rag.fusion == "rrf" else engine.weight  # ranks of all engines count the same
+        return Ranking(Search(self.plan.text, engine.name, 0, weight), found) if found else None
 
 
 def is_not_built(note: Degraded) -> bool:
