@@ -80,6 +80,7 @@ async def add(
     async with context.open() as pincite:
         with progress(quiet=context.json) as report:
             result = await _add_files_and_pages(pincite, paths, folder, report)
+            await pincite.admin.wait_until_built(report=report)
     if context.json:
         added = [{"outcome": one.outcome, "document": document_json(one.document)} for one in result.added]
         refused = [{"path": path, "code": error.code, "message": str(error)} for path, error in result.refused]

@@ -8,6 +8,7 @@ from typing import Any, Self
 from pydantic import BaseModel, Field, PrivateAttr
 
 from pincite.config.branches.base import Branch
+from pincite.config.branches.engines import Graph, Late, Tree
 from pincite.config.branches.generation import (
     Agent,
     Answers,
@@ -54,6 +55,9 @@ class Settings(Branch):
     rerank: Rerank = Rerank()
     chunking: Chunking = Chunking()
     enrichment: Enrichment = Enrichment()
+    graph: Graph = Graph()
+    tree: Tree = Tree()
+    late: Late = Late()
     context: Context = Context()
     citations: Citations = Citations()
     answers: Answers = Answers()

@@ -265,7 +265,10 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What a removal deleted; `verified` means that a second query found nothing left."""
+    """What a removal deleted; `verified` means that a second query found nothing left.
+
+    `facts` are the rows of the knowledge graph: mentions, facts and edges; `summaries` those of the summary tree.
+    """
 
     document_id: str
     versions: int
@@ -277,6 +280,8 @@ class Receipt:
     quotes: int
     file: bool
     verified: bool
+    summaries: int = 0
+    token_vectors: int = 0
 
 
 @dataclass(frozen=True, slots=True)
