@@ -146,7 +146,7 @@ def _holds_place(row: Mapping[str, Any]) -> Holds:
     def holds(source: Hit, one: ScoredSentence) -> bool:
         chunk, start = source.chunk, row["answer_start"][0] - source.chunk.start_char
         same = f"{chunk.folder}:{chunk.document_name.removesuffix('.txt')}" == row["document"]
-        return same and one.sentence.start <= start < one.sentence.end
+        return bool(same and one.sentence.start <= start < one.sentence.end)
 
     return holds
 
