@@ -90,8 +90,11 @@ ROUTERS = [
 ]
 
 
-def make_app(pincite: AsyncPincite, *, host: str = "") -> FastAPI:
-    """Make the application for an open engine; `host` is the name or address it listens on."""
+def make_app(pincite: AsyncPincite, *, host: str = "", worker: int | None = None) -> FastAPI:
+    """Make the application for an open engine; `host` is the name or address it listens on.
+
+    `worker` is the number of this process where several serve together. The first processes files, like one alone.
+    """
     if missing := routes_without_permission(ROUTERS):
         raise RuntimeError(f"these routes declare no required permission: {', '.join(missing)}")
     server, admission = pincite.settings.server, Admission(pincite)
@@ -116,7 +119,8 @@ def make_app(pincite: AsyncPincite, *, host: str = "") -> FastAPI:
     )
     app.state.pincite = pincite
     app.state.admission = admission
-    app.state.streams = Streams()
+    app.state.ingests = worker in (None, 1)
+    app.state.streams = Streams(worker=worker)
     app.state.stopping = asyncio.Event()
     app.state.evaluation = BackgroundEvaluation()
     for router in ROUTERS:
@@ -127,7 +131,8 @@ def make_app(pincite: AsyncPincite, *, host: str = "") -> FastAPI:
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Start the ingest workers of this process; closing the engine stops them."""
-    app.state.pincite.admin.start_workers()
+    if app.state.ingests:
+        app.state.pincite.admin.start_workers()
     yield
     await app.state.streams.close()
     await app.state.evaluation.close()
