@@ -31,7 +31,15 @@ BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 
 METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
 LIBRARY_WIDE = frozenset({"pincite_documents", "pincite_library_chunks", "pincite_queue_length"})
 """Gauges that every worker reads from the database: they are reported once, without a worker."""
-ENGINES = {"vector_search": "vector", "lexical_search": "lexical"}
+ENGINES = {
+    "vector_search": "vector",
+    "lexical_search": "lexical",
+    "graph_traversal": "graph",
+    "dual_level_search": "dual",
+    "tree_search": "tree",
+    "late_interaction": "late",
+}
+"""Span of a search → label of its engine."""
 
 Gauges = Mapping[str, Mapping[str, float]]
 """Gauge values by name and state: documents, chunks, jobs, connections."""
