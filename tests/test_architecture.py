@@ -32,6 +32,7 @@ LAYERS = [
     {"adapters", "mcp"},
     {"api"},
     {"cli"},
+    {"__main__"},
 ]
 """What may import what: only rooms of an earlier line, or one's own."""
 

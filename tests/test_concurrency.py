@@ -157,3 +157,18 @@ def test_a_cancelled_caller_is_dropped_from_its_batch() -> None:
         return await stays, call.calls
 
     assert asyncio.run(go()) == (6, [[1], [3]])
+
+
+def test_a_pause_lets_items_arrive_and_ends_when_hurried_or_when_a_batch_is_full() -> None:
+    async def go() -> tuple[list[list[int]], bool]:
+        call = Doubling()
+        together = Batcher(call, max_batch=3, pause_s=3600)
+        first = [asyncio.create_task(together(number)) for number in (1, 2)]
+        await asyncio.sleep(0.01)
+        waited = not call.calls
+        together.hurry()
+        await asyncio.gather(*first)
+        await asyncio.gather(*(together(number) for number in (3, 4, 5)))
+        return call.calls, waited
+
+    assert asyncio.run(go()) == ([[1, 2], [3, 4, 5]], True)

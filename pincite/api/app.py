@@ -99,8 +99,11 @@ ROUTERS = [
 ]
 
 
-def make_app(pincite: AsyncPincite, *, host: str = "") -> FastAPI:
-    """Make the application for an open engine; `host` is the name or address it listens on."""
+def make_app(pincite: AsyncPincite, *, host: str = "", worker: int | None = None) -> FastAPI:
+    """Make the application for an open engine; `host` is the name or address it listens on.
+
+    `worker` is the number of this process where several serve together. The first processes files, like one alone.
+    """
     if missing := routes_without_permission(ROUTERS):
         raise RuntimeError(f"these routes declare no required permission: {', '.join(missing)}")
     server, admission = pincite.settings.server, Admission(pincite)
@@ -126,8 +129,9 @@ def make_app(pincite: AsyncPincite, *, host: str = "") -> FastAPI:
     )
     app.state.pincite = pincite
     app.state.admission = admission
+    app.state.is_first = worker in (None, 1)
     app.state.mcp_sessions = mcp.make_sessions(pincite, admission)
-    app.state.streams = Streams()
+    app.state.streams = Streams(worker=worker)
     app.state.stopping = asyncio.Event()
     app.state.evaluation = BackgroundEvaluation()
     app.state.source_scheduler = SourceScheduler(pincite)
@@ -145,8 +149,9 @@ def _first_segments() -> frozenset[str]:
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Start the ingest workers of this process; closing the engine stops them."""
-    app.state.pincite.admin.start_workers()
-    app.state.source_scheduler.start()
+    if app.state.is_first:
+        app.state.pincite.admin.start_workers()
+        app.state.source_scheduler.start()
     async with app.state.mcp_sessions.run():
         yield
     await app.state.source_scheduler.close()

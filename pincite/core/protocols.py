@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from pincite.config.branches.retrieval import Cache as CacheLimits
 from pincite.core.accounts.access import Scope
@@ -116,8 +116,7 @@ class ServesModels(Protocol):
     def window_of(self, model: str) -> int: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(NamedTuple):
     """A chunk's key, its raw score in one search engine, and the maximum of that score (`most`)."""
 
     key: int

@@ -32,6 +32,8 @@ LONG_TIMEOUTS: Mapping[str, str] = MappingProxyType({"lock_timeout": "60s", "sta
 """Timeouts of statements whose duration grows with a document or the library, and for which no question waits."""
 CACHE_PERMISSIONS: Mapping[str, str] = MappingProxyType({"pincite.remember": "on"})
 """Compute a person's readable realms once per transaction: only for short ones that do not change permissions."""
+FIXED_PLAN: Mapping[str, str] = MappingProxyType({"plan_cache_mode": "force_generic_plan", "enable_seqscan": "off"})
+"""Settings of statements that look rows up by key: they are planned once per connection, by their indexes."""
 NO_SETTINGS: Mapping[str, str] = MappingProxyType({})
 SESSION: Mapping[str, str] = MappingProxyType(
     # A generic plan, made without the values of the filter, is ten times slower than planning each time.
@@ -48,7 +50,7 @@ Query = sql.Composed | LiteralString | bytes
 class Database:
     """A pool of connections; each transaction sets the unprivileged role and runs for one person.
 
-    A connection has no state between transactions, so that a pooler such as pgbouncer may be in between.
+    Behind a pooler such as pgbouncer, a connection has no state between transactions, and nothing is prepared.
     """
 
     def __init__(
@@ -58,6 +60,8 @@ class Database:
         restart: Restart | None,
         direct_url: str | None,
         role: str,
+        *,
+        prepares: bool,
     ) -> None:
         self._pool = pool
         self._url = url
@@ -66,6 +70,7 @@ class Database:
         self._restart = restart
         self._restarting: asyncio.Task[None] | None = None
         self._closed = False
+        self._prepares = prepares
 
     @classmethod
     async def open(
@@ -103,7 +108,9 @@ class Database:
         except PoolTimeout as error:
             await pool.close()
             raise StoreDown(f"the database does not accept connections: {error}") from error
-        return cls(pool, url, restart, direct_url if behind_pooler else direct_url or url, role)
+        return cls(
+            pool, url, restart, direct_url if behind_pooler else direct_url or url, role, prepares=not behind_pooler
+        )
 
     async def close(self) -> None:
         """Close every connection."""
@@ -135,26 +142,34 @@ class Database:
         values: Mapping[str, Any],
         durable: bool = True,
         local: Mapping[str, str] = NO_SETTINGS,
+        by_key: bool = False,
     ) -> list[list[TupleRow]]:
         """Run statements in one transaction and one round trip; return the rows of each.
 
         Statements that are sent together are one transaction, so the person is set for these only. A question makes
-        many small searches, and on a busy machine every round trip costs waiting time.
+        many small searches, and on a busy machine every round trip costs waiting time. Statements that look rows up
+        `by_key` are prepared and planned once per connection: planning takes longer than running them.
         """
-        statements = [bound.bind(_as_bytes(query), values) for query in queries]
-        return await self._send(self._settings_for(person, durable, local), statements)
+        prepared = by_key and self._prepares
+        statements = [bound.bind(_as_bytes(query), values, prepared=prepared) for query in queries]
+        local = {**FIXED_PLAN, **local} if prepared else local
+        return await self._send(self._settings_for(person, durable, local), statements, prepared=prepared)
 
     async def run_each(
         self, person: str, query: Query, values: Sequence[Mapping[str, Any]], *, durable: bool = True
     ) -> list[list[TupleRow]]:
-        """Run a statement with each of several sets of values, in one transaction and one round trip."""
-        statements = [bound.bind(_as_bytes(query), each) for each in values]
-        return await self._send(self._settings_for(person, durable, NO_SETTINGS), statements)
+        """Run a statement with each of several sets of values, in one transaction and one round trip; planned once."""
+        statements = [bound.bind(_as_bytes(query), each, prepared=self._prepares) for each in values]
+        local = FIXED_PLAN if self._prepares else NO_SETTINGS
+        return await self._send(self._settings_for(person, durable, local), statements, prepared=self._prepares)
 
-    async def _send(self, settings: Mapping[str, str], statements: Sequence[bound.Bound]) -> list[list[TupleRow]]:
+    async def _send(
+        self, settings: Mapping[str, str], statements: Sequence[bound.Bound], *, prepared: bool = False
+    ) -> list[list[TupleRow]]:
         own = {**CACHE_PERMISSIONS, **settings}
+        first = bound.bind(_settings_by_name(tuple(own)), own, prepared=prepared)
         async with self._pooled() as connection:
-            _, *found = await bound.run(connection, [bound.bind(_settings_by_name(tuple(own)), own), *statements])
+            _, *found = await bound.run(connection, [first, *statements])
         return found
 
     @asynccontextmanager

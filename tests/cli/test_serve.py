@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from pincite.api.workers import Further
 from pincite.engine.app import AsyncPincite
 from pincite.engine.connectors.samples import Samples
 
@@ -34,7 +35,10 @@ def listening(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
     """Where the service was told to listen; it does not."""
     told: list[tuple[str, int]] = []
 
-    async def serve(pincite: AsyncPincite, *, host: str, port: int, ready: Callable[[str], None]) -> None:
+    async def serve(
+        pincite: AsyncPincite, *, host: str, port: int, ready: Callable[[str], None], further: Further
+    ) -> None:
+        assert further.count == 0
         told.append((host, port))
         assert (pincite.settings.server.host, pincite.settings.server.port) == (host, port)  # as it was passed
         ready("http://here")

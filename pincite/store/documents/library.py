@@ -44,7 +44,8 @@ class Library:
             " where %(looks)s or not (select shut_out()) order by r"
         )
         searched = "select id from generation where state = 'serving'"
-        realms, index = await self._database.run_batch(person, query, searched, values={"looks": read_only.get()})
+        values = {"looks": read_only.get()}
+        realms, index = await self._database.run_batch(person, query, searched, values=values, by_key=True)
         scope = Scope(person, tuple(realm for realm, _ in realms), tuple(revision for _, revision in realms))
         return scope, index[0][0] if index else 0
 

@@ -19,6 +19,8 @@ from pincite.store.database import LONG_TIMEOUTS, Columns, Database, by_name, fe
 
 MAX_WAIT_S = 1.0
 """Seconds that a reader of traces waits at most for pending writes."""
+PAUSE_S = 0.2
+"""Seconds that a trace waits for others to be written with it."""
 
 
 class TraceStore:
@@ -27,7 +29,7 @@ class TraceStore:
     def __init__(self, database: Database) -> None:
         self._database = database
         self.pending_writes: set[asyncio.Task[None]] = set()
-        self._writing = Batcher(self._write_all)
+        self._writing = Batcher(self._write_all, pause_s=PAUSE_S)
 
     async def keep(self, owner: str, trace: Trace) -> None:
         """Write a finished trace with its spans; without texts if one of its documents was removed meanwhile.
@@ -83,9 +85,14 @@ class TraceStore:
             )
         return _to_trace(found, [Span(*span) for span in spans])
 
+    def write_now(self) -> None:
+        """Write what is pending without waiting for more."""
+        self._writing.hurry()
+
     async def _wait_for_writes(self) -> None:
         """Wait for pending writes, so that finished requests are visible."""
         if self.pending_writes:
+            self.write_now()
             await asyncio.wait(set(self.pending_writes), timeout=MAX_WAIT_S)
 
     async def remove_old(self, days: int) -> int:

@@ -122,7 +122,9 @@ class PostgresIndex:
         statements = _fetch_statements(scope_sql.shape(filters), len(vectors))
         asked = {f"vector{n}": half_vector(vector) for n, vector in enumerate(vectors)}
         values = {**scope_sql.values(scope, filters), **asked, "keys": list(keys), "model": self._model}
-        found, [(others,)], *rows = await self._database.run_batch(scope.person, *statements, *further, values=values)
+        found, [(others,)], *rows = await self._database.run_batch(
+            scope.person, *statements, *further, values=values, by_key=filters.as_of is None and filters.index is None
+        )
         chunks = {row[0]: retrieved_chunk(row) for row in found}
         return Fetched(chunks, {row[0]: row[-1] for row in found if row[-1] is not None}, others), rows
 
