@@ -36,13 +36,19 @@ class Batcher(Generic[Item, Result]):
     An item that arrives when no call is running is processed at once. `call` returns one result or error per item, in
     the items' order; an error is raised to the caller of that item. When `call` itself fails, each item is tried in a
     call of its own, so that one bad item does not fail the others. `Unavailable` is not retried: it fails all items.
+    With `linger_s`, a call waits so long for more items, for work that no one waits for.
     """
 
     def __init__(
-        self, call: Callable[[Sequence[Item]], Awaitable[Sequence[Result | Exception]]], *, max_batch: int = 32
+        self,
+        call: Callable[[Sequence[Item]], Awaitable[Sequence[Result | Exception]]],
+        *,
+        max_batch: int = 64,
+        linger_s: float = 0.0,
     ) -> None:
         self._call = call
         self._max_batch = max_batch
+        self._linger_s = linger_s
         self._waiting: list[tuple[Item, asyncio.Future[Result]]] = []
         self._calling: asyncio.Task[None] | None = None
 
@@ -57,6 +63,8 @@ class Batcher(Generic[Item, Result]):
 
     async def _process_waiting(self) -> None:
         while self._waiting:
+            if self._linger_s and len(self._waiting) < self._max_batch:
+                await asyncio.sleep(self._linger_s)
             part, self._waiting = self._waiting[: self._max_batch], self._waiting[self._max_batch :]
             part = [(item, result) for item, result in part if not result.done()]  # a cancelled caller needs no result
             try:

@@ -16,7 +16,7 @@ from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 from pincite.core.request_context import read_only
 from pincite.errors import DataFolderError, PinciteError, SettingsError, StoreDown
 from pincite.store import bound
-from pincite.store.migrate import APP_ROLE, MIGRATION_LOCK, first_line, migrate, vector_index
+from pincite.store.migrate import APP_ROLE, INDEX_LOCK, MIGRATION_LOCK, first_line, index_vectors, migrate
 
 log = logging.getLogger(__name__)
 
@@ -182,7 +182,7 @@ class Database:
         return str(row[0])
 
     async def register_model(self, name: str, dimensions: int) -> int:
-        """Return the id of an embedding model; its vector index is created when the model is new."""
+        """Return the id of an embedding model, also of a new one; `index_vectors` creates its index."""
         async with administrator_of(self._url) as admin, admin.transaction():
             await admin.execute("select pg_advisory_xact_lock(%s)", (MIGRATION_LOCK,))
             await admin.execute("set local search_path = pincite, public")
@@ -193,13 +193,36 @@ class Database:
                 admin, "insert into embedding_model (name, dimensions) values (%s, %s) returning id", (name, dimensions)
             )
             assert row is not None
-            await admin.execute(vector_index(int(row[0]), dimensions))
             return int(row[0])
+
+    async def index_vectors(self, least: int) -> bool:
+        """Create missing vector indexes if the library has at least so many vectors; return whether that was done.
+
+        An index that is built at once takes a fraction of the time of one that grows vector by vector. Meanwhile
+        searches compare all vectors, and changes of documents wait. After a failure the next call tries again.
+        """
+        [[(wanted,)]] = await self.run_batch("", _INDEX_WANTED, values={"least": least})
+        if not wanted:
+            return False
+        async with self.administrator() as admin, admin.transaction():
+            await admin.execute("select pg_advisory_xact_lock(%s)", (INDEX_LOCK,))
+            await admin.execute("set local search_path = pincite, public")
+            await admin.execute("set local maintenance_work_mem = '128MB'")
+            # Parallel workers would need as much shared memory, which containers seldom have.
+            await admin.execute("set local max_parallel_maintenance_workers = 0")
+            await index_vectors(admin)
+        return True
 
     async def check_model(self, name: str, dimensions: int) -> None:
         """Raise the error that registering an embedding model would raise, without registering it."""
         async with self.connection() as connection:
             await _known_model(connection, name, dimensions)
+
+
+_INDEX_WANTED = """
+    select exists (select from embedding_model where to_regclass('pincite.vector_near_' || id) is null)
+       and all_vectors() >= %(least)s
+"""
 
 
 async def _known_model(connection: Connection, name: str, dimensions: int) -> int | None:

@@ -86,7 +86,6 @@ def test_a_route_without_permission_prevents_the_application(
         make_app(live_server.pincite)
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize(
     "headers", [{}, {"Authorization": "Bearer pc_wrong"}, {"Authorization": "Basic dTpw"}, {"X-Api-Key": "x"}], ids=str
 )
@@ -97,7 +96,6 @@ def test_every_other_route_needs_a_key(anyone: httpx2.Client, headers: dict[str,
         assert response.headers["www-authenticate"] == "Bearer", (method, route.path)
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize(
     ("role", "allowed"),
     [

@@ -295,7 +295,6 @@ def test_every_route_is_in_the_table() -> None:
     assert {name: row.right for name, row in TABLE.items()} == dict(routes())
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize("who", ["anonymous", "suspended"])
 def test_unauthenticated_callers_are_refused_everywhere(world: World, who: str) -> None:
     for name in sorted(TABLE):
@@ -306,7 +305,6 @@ def test_unauthenticated_callers_are_refused_everywhere(world: World, who: str) 
             assert (name, response.status_code, _code(response)) == (name, 401, "unauthorized")
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize("who", sorted(CALLERS))
 def test_others_act_by_role_and_see_nothing_of_the_owner(world: World, who: str) -> None:
     for name in sorted(TABLE):

@@ -14,7 +14,7 @@ from pincite.parsers import file_types
 DATA_FOLDER_MARK = "postgres.secret"
 """A file that every data folder of pincite holds; folders with it are not searched for documents."""
 
-MAX_BATCH_FILES, MAX_BATCH_BYTES = 16, 16 * 1024 * 1024
+MAX_BATCH_FILES, MAX_BATCH_BYTES = 64, 16 * 1024 * 1024
 """Maximum number and total size in bytes of the files that are uploaded in one batch."""
 
 
