@@ -109,7 +109,7 @@ def test_every_route_asks_for_the_right_it_declares(live_server: LiveServer, rol
         for method, route in GUARDED:
             response = _opened(client, method, route)
             if required_permission(route) in allowed:
-                expected = (200, 201, 202, 404, 409, 422, 426) if route.path != "/mcp" else (400,)
+                expected = (200, 201, 202, 404, 409, 422, 426) if route.path != "/mcp" else (400, 406)
                 assert response.status_code in expected, (method, route.path, response.text)
             else:
                 assert_problem(response, 403, "not_allowed")
