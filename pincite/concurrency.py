@@ -43,7 +43,7 @@ class Batcher(Generic[Item, Result]):
         self,
         call: Callable[[Sequence[Item]], Awaitable[Sequence[Result | Exception]]],
         *,
-        max_batch: int = 32,
+        max_batch: int = 64,
         pause_s: float = 0.0,
     ) -> None:
         self._call = call

@@ -150,7 +150,8 @@ class _database:
 
     def __enter__(self) -> str:
         with psycopg.connect(self._server_url, autocommit=True) as connection:
-            connection.execute(f'create database "{self._name}" template {self._template}')
+            # Copying the files takes a third of the time of copying page by page through the log.
+            connection.execute(f'create database "{self._name}" template {self._template} strategy file_copy')
         url = psycopg.conninfo.make_conninfo(self._server_url, dbname=self._name)
         if self._template == MODEL:
             with psycopg.connect(url, autocommit=True) as connection:

@@ -109,6 +109,17 @@ def test_items_that_arrive_during_a_call_form_the_next_call() -> None:
     assert asyncio.run(go()) == ([2, 4, 6, 8, 10], [[1], [2, 3, 4], [5]])
 
 
+def test_a_call_may_wait_for_more_items() -> None:
+    async def go() -> tuple[list[int], list[list[int]]]:
+        call = Doubling()
+        together = Batcher(call, max_batch=3, linger_s=0.2)
+        first = asyncio.create_task(together(1))
+        await asyncio.sleep(0)
+        return await asyncio.gather(first, together(2), together(3), together(4)), call.calls
+
+    assert asyncio.run(go()) == ([2, 4, 6, 8], [[1, 2, 3], [4]])
+
+
 def test_an_error_is_raised_to_the_caller_of_its_item() -> None:
     async def go() -> list[object]:
         together = Batcher(Doubling())

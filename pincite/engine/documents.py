@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from pincite.core.accounts.access import LOCAL, Caller, ShareRequest
+from pincite.core.accounts.access import LOCAL, Caller, Scope, ShareRequest
 from pincite.core.documents.document import (
     Added,
     AddedAll,
@@ -83,16 +83,19 @@ class Documents:
         self, upload: Upload, *, start: bool = True, caller: Caller = LOCAL, priority: int = INTERACTIVE_PRIORITY
     ) -> Added:
         """Upload a file; workers of this or another process index it in the background."""
+        return await self._upload(await self._services.scope(caller), upload, Schedule(not start, priority))
+
+    async def _upload(self, scope: Scope, upload: Upload, schedule: Schedule) -> Added:
         checked = await asyncio.to_thread(accept, upload, self._services.settings)
         document, outcome = await self._services.uploads.accept(
-            await self._services.scope(caller),
+            scope,
             replace(upload, name=checked.name, folder=checked.folder),
             mime=checked.mime,
             checksum=checked.checksum,
-            schedule=Schedule(held=not start, priority=priority),
+            schedule=schedule,
         )
-        if start and outcome == "unchanged" and document.status == Status.PENDING:
-            await self._services.jobs.start_over(await self._services.scope(caller), [document.id], priority=priority)
+        if not schedule.held and outcome == "unchanged" and document.status == Status.PENDING:
+            await self._services.jobs.start_over(scope, [document.id], priority=schedule.priority)
         self._services.workers.wake()
         return Added(document, outcome)
 
@@ -148,7 +151,7 @@ class Documents:
                 if same and same.checksum == checksum:
                     return Added(same, "unchanged")
                 upload = replace(upload, tags=tags or upload.tags)
-                return await self.upload(upload, caller=caller, priority=priority)
+                return await self._upload(scope, upload, Schedule(priority=priority))
             except (BadRequest, DataFolderError, OverBudget) as error:
                 return str(file.path), error
 
@@ -192,6 +195,8 @@ class Documents:
         waiting = [one.document.id for one in added if one.document.status in (Status.PENDING, Status.PROCESSING)]
         await self._services.jobs.start_over(scope, waiting, priority=priority)
         await self.wait(waiting, caller=caller, report=report, stalled_s=stalled_s)
+        if waiting:  # this process may end now, and its workers with it
+            await self._services.editions.index_vectors(loading=False)
         ended = {d.id: d for d in await self._services.library.get_many(scope, waiting)}
         for number, one in enumerate(added):
             if one.document.id in ended:  # an unchanged file that was still waiting has been processed now

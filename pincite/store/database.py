@@ -17,7 +17,7 @@ from pincite.core.request_context import read_only
 from pincite.errors import DataFolderError, PinciteError, SettingsError, StoreDown, StoreReadOnly
 from pincite.store import bound
 from pincite.store.connect import CONNECT_TIMEOUT_S, administrator_of, check_pooler, resilient
-from pincite.store.migrate import MIGRATION_LOCK, migrate, vector_index
+from pincite.store.migrate import INDEX_LOCK, MIGRATION_LOCK, index_vectors, migrate
 from pincite.store.roles import APP_ROLE, first_line
 
 log = logging.getLogger(__name__)
@@ -268,7 +268,7 @@ class Database:
         return str(row[0])
 
     async def register_model(self, name: str, dimensions: int) -> int:
-        """Return the id of an embedding model; its vector index is created when the model is new."""
+        """Return the id of an embedding model, also of a new one; `index_vectors` creates its index."""
         async with administrator_of(self._url) as admin, admin.transaction():
             await admin.execute("select pg_advisory_xact_lock(%s)", (MIGRATION_LOCK,))
             await admin.execute("set local search_path = pincite, public")
@@ -279,13 +279,39 @@ class Database:
                 admin, "insert into embedding_model (name, dimensions) values (%s, %s) returning id", (name, dimensions)
             )
             assert row is not None
-            await admin.execute(vector_index(int(row[0]), dimensions))
             return int(row[0])
+
+    async def index_vectors(self, least: int) -> bool:
+        """Create missing vector indexes if the library has at least so many vectors; return whether that was done.
+
+        An index that is built at once takes a fraction of the time of one that grows vector by vector. Meanwhile
+        searches compare all vectors, and changes of documents wait. After a failure the next call tries again.
+        """
+        [[(wanted,)]] = await self.run_batch("", _INDEX_WANTED, values={"least": least})
+        if not wanted:
+            return False
+        try:
+            async with administrator_of(self._url) as admin, admin.transaction():
+                await admin.execute("select pg_advisory_xact_lock(%s)", (INDEX_LOCK,))
+                await admin.execute("set local search_path = pincite, public")
+                await admin.execute("set local maintenance_work_mem = '128MB'")
+                # Parallel workers would need as much shared memory, which containers seldom have.
+                await admin.execute("set local max_parallel_maintenance_workers = 0")
+                await index_vectors(admin)
+        except psycopg.OperationalError as error:
+            raise self._to_error(error, lost=False) from error
+        return True
 
     async def check_model(self, name: str, dimensions: int) -> None:
         """Raise the error that registering an embedding model would raise, without registering it."""
         async with self.transaction("") as connection:
             await _known_model(connection, name, dimensions)
+
+
+_INDEX_WANTED = """
+    select exists (select from embedding_model where to_regclass('pincite.vector_near_' || id) is null)
+       and all_vectors() >= %(least)s
+"""
 
 
 async def _known_model(connection: Connection, name: str, dimensions: int) -> int | None:

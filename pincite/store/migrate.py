@@ -13,6 +13,7 @@ from pincite.store.roles import APP_ROLE, GRANT_CREATE, ask_for, create_extensio
 log = logging.getLogger(__name__)
 
 MIGRATION_LOCK = 0x70696E63  # "pinc": advisory lock; one migration at a time in a database
+INDEX_LOCK = 0x68_6E_73_77  # "hnsw": advisory lock; one process builds vector indexes
 Administrator = AsyncConnection[TupleRow]
 """A connection that may change the schema."""
 READ_ONLY_TABLES = (
@@ -123,7 +124,7 @@ async def _run_migration(admin: Administrator, number: int, name: str, text: str
 
 
 async def index_vectors(admin: Administrator) -> None:
-    """Create the missing vector indexes of embedding models, as after a restore."""
+    """Create the missing vector indexes of embedding models."""
     missing = (
         "select id, dimensions from embedding_model where to_regclass('pincite.vector_near_' || id) is null order by id"
     )

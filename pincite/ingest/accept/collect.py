@@ -18,7 +18,7 @@ DATA_FOLDER_MARK = "postgres.secret"
 IGNORED_PREFIXES = (".", "~$")
 """Prefixes of ignored files: hidden files and lock files of Office programs."""
 
-MAX_BATCH_FILES, MAX_BATCH_BYTES = 16, 16 * 1024 * 1024
+MAX_BATCH_FILES, MAX_BATCH_BYTES = 64, 16 * 1024 * 1024
 """Maximum number and total size in bytes of the files that are uploaded in one batch."""
 
 

@@ -22,7 +22,7 @@ _REQUEST_PASSAGES = 16
 _OPEN_REQUESTS = 2
 """Requests that are open at the same time, so that the child has the next one at once when it finishes one."""
 
-_MAX_BATCH_DOCUMENTS = 16
+_MAX_BATCH_DOCUMENTS = 64
 """Documents embedded in one batch; the next document waits until the batch is done."""
 
 
@@ -104,13 +104,18 @@ class ProcessBulkEmbedder:
         return [list(itertools.islice(vectors, len(passages))) for passages in documents]
 
     async def _embed(self, passages: Sequence[PassageText]) -> list[Windows]:
-        """Send the passages in requests of `_REQUEST_PASSAGES`, with `_OPEN_REQUESTS` open at a time."""
-        firsts = iter(range(0, len(passages), _REQUEST_PASSAGES))
-        answers: dict[int, list[Windows]] = {}
+        """Send the passages in requests of `_REQUEST_PASSAGES`, with `_OPEN_REQUESTS` open at a time.
+
+        Those of similar length are sent together: the model computes all texts of a call at the length of the longest.
+        """
+        by_length = sorted(range(len(passages)), key=lambda place: sum(map(len, passages[place])), reverse=True)
+        requests = iter([by_length[n : n + _REQUEST_PASSAGES] for n in range(0, len(by_length), _REQUEST_PASSAGES)])
+        answers: dict[int, Windows] = {}
 
         async def send_requests() -> None:
-            for first in firsts:
-                answers[first] = await self._ask(passages[first : first + _REQUEST_PASSAGES])
+            for places in requests:
+                found = await self._ask([passages[place] for place in places])
+                answers.update(zip(places, found, strict=True))
 
         senders = [asyncio.ensure_future(send_requests()) for _ in range(_OPEN_REQUESTS)]
         try:
@@ -118,7 +123,7 @@ class ProcessBulkEmbedder:
         finally:
             for sender in senders:
                 sender.cancel()
-        return [windows for first in sorted(answers) for windows in answers[first]]
+        return [answers[place] for place in range(len(passages))]
 
     async def close(self) -> None:
         """End the child; open requests fail."""
@@ -129,7 +134,10 @@ class ProcessBulkEmbedder:
 
     async def _ask(self, passages: Sequence[PassageText]) -> list[Windows]:
         try:
-            return decode_vectors(await self._answer({"passages": passages}))
+            found = decode_vectors(await self._answer({"passages": passages}))
+            if len(found) != len(passages):
+                raise ValueError(f"the vectors of {len(found)} passages instead of {len(passages)}")
+            return found
         except (LookupError, TypeError, ValueError) as error:
             raise ProviderError(f"the embedding process of '{self._name}' sent an invalid answer: {error}") from error
 

@@ -85,12 +85,12 @@ def test_two_unicode_forms_of_a_name_are_one_name(tmp_path: Path) -> None:
 
 
 def test_files_are_uploaded_in_batches_of_limited_number_and_size(tmp_path: Path) -> None:
-    sizes = [1] * 20 + [MAX_BATCH_BYTES, 5, 5]
+    sizes = [1] * 68 + [MAX_BATCH_BYTES, 5, 5]
     files = []
     for number, size in enumerate(sizes):
         files.append(NamedFile(tmp_path / f"{number}.md", ""))
         with files[-1].path.open("wb") as file:
             file.truncate(size)
     batches = list(Collected(files, [], []).batches())
-    assert [len(batch) for batch in batches] == [16, 4, 1, 2]
+    assert [len(batch) for batch in batches] == [64, 4, 1, 2]
     assert [file for batch in batches for file in batch] == files
