@@ -18,10 +18,12 @@ from pincite.api.middleware.cors import CorsHeaders
 from pincite.api.middleware.problems import MEDIA_TYPE, Problems, handle_error
 from pincite.api.middleware.request_id import RequestIdAndLog
 from pincite.api.middleware.request_limits import BodyLimit, HostCheck
+from pincite.api.response_schemas import describe_responses
 from pincite.api.routes import (
     audit,
     auth,
     chat,
+    docs,
     document_contents,
     document_pages,
     documents,
@@ -56,6 +58,7 @@ from pincite.engine.app import AsyncPincite
 
 ROUTERS = [
     web_ui.router,
+    docs.router,
     uploads.router,
     url_import.router,
     documents.router,
@@ -124,6 +127,7 @@ def make_app(pincite: AsyncPincite, *, host: str = "") -> FastAPI:
     app.state.evaluation = BackgroundEvaluation()
     for router in ROUTERS:
         app.include_router(router)
+    describe_responses(app)
     return app
 
 
