@@ -15,6 +15,7 @@ from pincite.api.compat import openai, openai_models, openai_responses, seed_pat
 from pincite.api.dependencies import routes_without_permission
 from pincite.api.middleware.authenticate import OPENAPI_PATH, Authenticate
 from pincite.api.middleware.cors import CorsHeaders
+from pincite.api.middleware.lost_pages import LostPages
 from pincite.api.middleware.problems import MEDIA_TYPE, Problems, handle_error
 from pincite.api.middleware.request_id import RequestIdAndLog
 from pincite.api.middleware.request_limits import BodyLimit, HostCheck
@@ -43,6 +44,8 @@ from pincite.api.routes import (
     sessions,
     settings,
     shares,
+    sources,
+    suggestions,
     traces,
     tunings,
     uploads,
@@ -55,6 +58,7 @@ from pincite.api.routes import (
 from pincite.api.routes.evaluations import BackgroundEvaluation
 from pincite.api.streaming.answer_streams import Streams
 from pincite.engine.app import AsyncPincite
+from pincite.engine.connectors.source_sync import SourceScheduler
 
 ROUTERS = [
     web_ui.router,
@@ -68,6 +72,7 @@ ROUTERS = [
     folders.router,
     jobs.router,
     search.router,
+    suggestions.router,
     query.router,
     chat.router,
     websocket.router,
@@ -82,6 +87,7 @@ ROUTERS = [
     oidc.router,
     users.router,
     keys.router,
+    keys.own_router,
     audit.router,
     settings.router,
     providers.router,
@@ -92,6 +98,7 @@ ROUTERS = [
     openai_models.router,
     mcp.router,
     flows.router,
+    sources.router,
 ]
 
 
@@ -115,6 +122,7 @@ def make_app(pincite: AsyncPincite, *, host: str = "") -> FastAPI:
             Middleware(CorsHeaders, origins=server.allowed_origins),
             Middleware(Problems),
             Middleware(HostCheck, hosts=[host or server.host, *server.allowed_hosts]),
+            Middleware(LostPages, known=_first_segments(), page=web_ui.lost_page),
             Middleware(Authenticate, pincite=pincite, check=admission.check),
             Middleware(BodyLimit, limit_mb=server.max_body_mb),
         ],
@@ -125,17 +133,26 @@ def make_app(pincite: AsyncPincite, *, host: str = "") -> FastAPI:
     app.state.streams = Streams()
     app.state.stopping = asyncio.Event()
     app.state.evaluation = BackgroundEvaluation()
+    app.state.source_scheduler = SourceScheduler(pincite)
     for router in ROUTERS:
         app.include_router(router)
     describe_responses(app)
     return app
 
 
+def _first_segments() -> frozenset[str]:
+    """The first path segment of every route."""
+    paths = (getattr(route, "path", "/") for router in ROUTERS for route in router.routes)
+    return frozenset(path.split("/")[1] for path in paths)
+
+
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Start the ingest workers of this process; closing the engine stops them."""
     app.state.pincite.admin.start_workers()
+    app.state.source_scheduler.start()
     async with app.state.mcp_sessions.run():
         yield
+    await app.state.source_scheduler.close()
     await app.state.streams.close()
     await app.state.evaluation.close()

@@ -89,7 +89,7 @@ class Question:
     `corrected` is the text with its spelling corrected. If either is `guessed`, the original text is searched too. `levels` are the wanted chunk levels:
     0 documents, 1 sections, 2 passages. `retrieve` forces or forbids retrieval. `changes` are settings of this request
     by dotted key. `fresh` bypasses the cache. `intelligence_level` overrides the setting. `pictures` go with the mode
-    `vision`.
+    `vision`. `replaces` is the trace id of a turn of the session: it and the later turns give way to this one.
     """
 
     text: str
@@ -115,6 +115,7 @@ class Question:
     mode: Mode = "chat"
     pictures: tuple[Picture, ...] = ()
     query: str | None = None
+    replaces: str | None = None
 
     def __post_init__(self) -> None:
         check_choice("strategy", self.strategy, RequestedStrategy)

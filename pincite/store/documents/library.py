@@ -16,6 +16,7 @@ from pincite.store.cursors import INVALID_CURSOR
 from pincite.store.database import Columns, Database, by_name, fetch_all, fetch_one, select_list
 from pincite.store.documents.blobs import Blobs
 from pincite.store.documents.row import SELECT_DOCUMENT, VERSION_TEXT_COLUMNS, to_document
+from pincite.store.documents.sorting import in_usual_order, offset_of, order_of
 
 MAX_NAMED_DOCUMENTS = 3
 """Unknown document ids that a warning lists by name; further ones are counted."""
@@ -148,7 +149,7 @@ class Library:
         return str(rows[0][0])
 
     async def documents(self, scope: Scope, listing: Listing) -> tuple[list[Document], str | None]:
-        """Return one page of documents by folder and name, and the cursor of the next page, if any."""
+        """Return one page of documents in the order of the listing, and the cursor of the next page, if any."""
         conditions, values = ["d.realm = any(%s)"], list[Any]([list(scope.realms)])
         for condition, value in _conditions(listing):
             conditions.append(condition)
@@ -156,14 +157,16 @@ class Library:
         if listing.stale is not None:
             conditions.append("coalesce(s.signature <> %s, false) = %s")
             values.extend((self._signature, listing.stale))
-        query = sql.SQL(SELECT_DOCUMENT + " where {} order by d.folder, d.name, d.id limit %s").format(
-            sql.SQL(" and ").join(sql.SQL(condition) for condition in conditions)
+        start = offset_of(listing)
+        query = sql.SQL(SELECT_DOCUMENT + " where {} order by {} limit %s offset %s").format(
+            sql.SQL(" and ").join(sql.SQL(condition) for condition in conditions), sql.SQL(order_of(listing))
         )
         async with self._database.transaction(scope.person) as connection:
-            found = await fetch_all(connection, query, [*values, listing.limit + 1])
+            found = await fetch_all(connection, query, [*values, listing.limit + 1, start])
         documents = [to_document(row, self._signature) for row in found[: listing.limit]]
-        more = len(found) > listing.limit
-        return documents, _to_cursor(documents[-1]) if more else None
+        if len(found) <= listing.limit:
+            return documents, None
+        return documents, _to_cursor(documents[-1]) if in_usual_order(listing) else str(start + listing.limit)
 
     async def stale(self, scope: Scope) -> int:
         """Return the number of documents that were indexed under other settings than the current ones."""
@@ -317,7 +320,7 @@ def _conditions(listing: Listing) -> list[tuple[str, tuple[Any, ...]]]:
         found.append(("d.tags @> %s::text[]", (list(listing.tags),)))
     if listing.q is not None:
         found.append(("position(lower(%s) in lower(d.name || ' ' || d.title)) > 0", (listing.q,)))
-    if listing.cursor is not None:
+    if listing.cursor is not None and in_usual_order(listing):
         found.append(("(d.folder, d.name, d.id) > (%s, %s, %s)", _from_cursor(listing.cursor)))
     return found
 
