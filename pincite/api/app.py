@@ -19,10 +19,12 @@ from pincite.api.middleware.lost_pages import LostPages
 from pincite.api.middleware.problems import MEDIA_TYPE, Problems, handle_error
 from pincite.api.middleware.request_id import RequestIdAndLog
 from pincite.api.middleware.request_limits import BodyLimit, HostCheck
+from pincite.api.response_schemas import describe_responses
 from pincite.api.routes import (
     audit,
     auth,
     chat,
+    docs,
     document_contents,
     document_pages,
     documents,
@@ -60,6 +62,7 @@ from pincite.engine.connectors.source_sync import SourceScheduler
 
 ROUTERS = [
     web_ui.router,
+    docs.router,
     uploads.router,
     url_import.router,
     documents.router,
@@ -137,6 +140,7 @@ def make_app(pincite: AsyncPincite, *, host: str = "", worker: int | None = None
     app.state.source_scheduler = SourceScheduler(pincite)
     for router in ROUTERS:
         app.include_router(router)
+    describe_responses(app)
     return app
 
 

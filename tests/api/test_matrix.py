@@ -204,9 +204,17 @@ TABLE = {
         },
     ),
     "DELETE /mcp": Row("read"),
+    "GET /docs": Row(None),
+    "GET /docs/docs.js": Row(None),
+    "GET /docs/docs.css": Row(None),
+    "GET /sources": Row("administer"),
+    "POST /sources": Row("administer", body={"kind": "nosuch"}),
+    "GET /sources/{source_id}": Row("administer"),
+    "POST /sources/{source_id}/sync": Row("administer"),
+    "DELETE /sources/{source_id}": Row("administer"),
     "POST /v1/responses": Row("read", body={"input": f"Where is the {SECRET}?", "document_ids": ["{document}"]}),
 }
-ELSEWHERE = ("/api/", "/v1/", "/mcp")
+ELSEWHERE = ("/api/", "/v1/", "/mcp", "/docs")
 """How paths begin that are not under `/api/v1`."""
 REPEATS = (
     "/search",

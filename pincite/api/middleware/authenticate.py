@@ -39,6 +39,7 @@ NO_OAUTH_PATHS = frozenset(
 PUBLIC_PATHS = frozenset(
     {OPENAPI_PATH, f"{API}/health/live", f"{API}/health/ready", *(f"{API}/auth/{name}" for name in _PUBLIC_AUTH)}
     | NO_OAUTH_PATHS
+    | {"/docs", "/docs/docs.js", "/docs/docs.css"}
 )
 UNLIMITED_PATHS = frozenset({f"{API}/health/live", f"{API}/health/ready"})
 """Health checks: exempt from rate limits and admission, as monitors need them on a busy server."""

@@ -11,6 +11,7 @@ from fastapi import APIRouter, Request
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
@@ -24,7 +25,7 @@ from pincite.core.accounts.access import Caller
 from pincite.core.query.answer import Answer, SearchResult
 from pincite.core.query.question import Question
 from pincite.engine.app import AsyncPincite
-from pincite.errors import NotAllowed
+from pincite.errors import Cancelled, NotAllowed
 from pincite.mcp.server import Listen, make_server
 from pincite.mcp.tools import ToolBackend
 
@@ -94,7 +95,10 @@ def _tool_backend(pincite: AsyncPincite, admission: Admission, request: Request,
     async def ask(question: Question) -> Answer:
         permitted = while_permitted(pincite, caller, lambda hear: pincite.ask(question, caller=caller, listen=hear))
         admitted = admission.question(caller, permitted, stream=False, max_tokens=None)
-        return await until_disconnect(request.receive, admitted(listen))
+        try:
+            return await until_disconnect(request.receive, admitted(listen))
+        except ClientDisconnect:
+            raise Cancelled("the client went away") from None
 
     return ToolBackend(
         search,

@@ -1,4 +1,4 @@
-"""The documented JSON of answers and searches as types, for OpenAPI and for the tools of MCP.
+"""The documented JSON of answers and searches as types.
 
 Each mirrors a function of this package: `answer_json`, `search_json`, `plan_json`. A test compares their fields.
 """
