@@ -244,11 +244,16 @@ class Vocabulary(Protocol):
 class Memory(Protocol):
     """Stores the conversations of users; a session of another user is reported as not found.
 
-    `save_turn` completes even if the waiting task is cancelled.
+    `begin_turn` stores a question before its answer and returns the turn's number; `save_turn` completes that turn, also
+    if the waiting task is cancelled; `drop_turn` removes it.
     """
 
-    async def recent(self, scope: Scope, session_id: str, turns: int) -> tuple[Exchange, ...]: ...
-    async def save_turn(self, scope: Scope, session_id: str, turn: KeptTurn) -> None: ...
+    async def recent(
+        self, scope: Scope, session_id: str, turns: int, *, before: str | None = None
+    ) -> tuple[Exchange, ...]: ...
+    async def begin_turn(self, scope: Scope, session_id: str, question: str, trace_id: str) -> int: ...
+    async def save_turn(self, scope: Scope, session_id: str, turn: KeptTurn, begun: int | None) -> None: ...
+    async def drop_turn(self, scope: Scope, session_id: str, begun: int) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -160,6 +160,8 @@ class Run:
     prefetching: Prefetched = field(default_factory=dict)
     prefetched: Prefetched = field(default_factory=dict)
     prompt: Prompt | None = None
+    turn: int | None = None
+    """The number of the turn that was stored before the answer."""
 
     @property
     def answer_id(self) -> str:

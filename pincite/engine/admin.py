@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pincite.config.branches.generation import Fallback, Llm
+from pincite.config.model_keys import ModelKey
 from pincite.core.accounts.access import LOCAL, Caller, require
 from pincite.core.accounts.audit import AuditEntry
 from pincite.core.accounts.users import Person, PersonRole
@@ -15,7 +16,7 @@ from pincite.core.protocols import LLM, Embedder, Reranker
 from pincite.core.run import Kit
 from pincite.engine.index.builders import builder_of
 from pincite.engine.index.switch import IndexSwitch
-from pincite.engine.live_settings import LiveSettings
+from pincite.engine.live_settings import LiveSettings, SettingsOutcome
 from pincite.engine.quotas import Quotas
 from pincite.engine.sso import SingleSignOn
 from pincite.engine.wiring import Services
@@ -102,6 +103,19 @@ class Admin:
     def kit(self) -> Kit:
         """Return the language models and the reranker of the current settings."""
         return self._services.kit_factory.kit(self._services.settings)
+
+    async def set_model(
+        self, provider: str, base_url: str, model: str, api_key: str | None, *, caller: Caller
+    ) -> SettingsOutcome:
+        """Set the language model of all questions. An empty key removes the stored one, None keeps it."""
+        values = {"llm.provider": provider, "llm.base_url": base_url, "llm.model": model}
+        outcome = await self.settings.set({name: value or None for name, value in values.items()}, caller)
+        if api_key is not None:
+            key = ModelKey(provider, base_url, api_key) if api_key else None
+            await self.settings.set_model_key("llm", key, caller)
+            entry = AuditEntry("settings.set", details={"llm.api_key": "set" if api_key else "removed"})
+            await self._services.audit.record(caller.person, entry)
+        return outcome
 
     def plain_llm(self, chosen: Llm | Fallback) -> LLM | None:
         """Return a configured language model without retries and timeouts; None if none is configured."""

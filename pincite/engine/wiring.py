@@ -251,9 +251,11 @@ class Services:
         await self.usage.remove_expired()
 
     async def _open_database(self) -> Database:
-        size = self.settings.database.pool_size
-        if self.settings.database.url is not None:
-            return await Database.open(self.settings.database.url.get_secret_value(), pool_size=size)
+        own = self.settings.database
+        size = own.pool_size
+        if own.url is not None:
+            direct = own.direct_url.get_secret_value() if own.direct_url else None
+            return await Database.open(own.url.get_secret_value(), pool_size=size, direct_url=direct, role=own.role)
         await self._share_server()
         assert self._server is not None
         return await Database.open(self._server.url, pool_size=size, restart=self._share_server)
