@@ -77,7 +77,7 @@ def test_the_tree_and_the_tokens_join_the_sum_of_ranks(database_url: str, tmp_pa
             by_hand = sum(1 / (30 + place["rank"]) for place in explain["placings"] if place["rank"])
             assert explain["fused_score"] == pytest.approx(by_hand)
         assert vias == {"dense", "lexical", "tree", "late"}
-        assert found["results"][0]["document_name"].startswith("leave")
+        assert "vacation days" in found["results"][0]["text"]
 
 
 def test_an_answer_has_the_designs_own_structure(walk: Walk) -> None:

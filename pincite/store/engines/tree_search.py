@@ -52,10 +52,8 @@ class TreeIndex:
             "vector": half_vector(vector),
             "most": MAX_NODES,
         }
-        [[totals], near] = await self._database.run_batch(
-            scope.person, statements.totals, statements.near, values=values
-        )
-        found = _Totals(totals[0], totals[1], tuple(totals[2] or ()))
+        [[row]] = await self._database.run_batch(scope.person, statements.near, values=values)
+        found, near = _Totals(row[0], row[1], tuple(row[2] or ())), list(zip(row[3], row[4], strict=True))
         weights = query_terms(text, found.languages)
         [sharing] = await self._database.run_batch(
             scope.person, statements.sharing, values={**values, "terms": list(weights)}
@@ -116,7 +114,6 @@ def _passages(
 
 @dataclass(frozen=True, slots=True)
 class _Statements:
-    totals: bytes
     near: bytes
     sharing: bytes
     below: bytes
@@ -128,7 +125,7 @@ def _statements(filters: Filters) -> _Statements:
     """Return the statements for filters of this shape."""
     served = scope_sql.editions("c.edition", filters)
     parts = {"nodes": _admitted(filters), "served": served, "vectors": scope_sql.vectors(filters)}
-    texts = (_TOTALS, _NEAR, _SHARING, _BELOW, _COSINES)
+    texts = (_NEAR, _SHARING, _BELOW, _COSINES)
     return _Statements(*(sql.SQL(text).format(**parts).as_bytes(None) for text in texts))
 
 
@@ -147,12 +144,15 @@ def _admitted(filters: Filters) -> sql.Composed:
     ).format(own, joint)
 
 
-_TOTALS = """
-    select count(*), coalesce(sum(words), 0), array_agg(distinct language) from tree_node n where {nodes}
-"""
+# The totals of all nodes and the nearest ones, in one scan.
 _NEAR = """
-    select n.key, -(n.embedding <#> %(vector)s::halfvec)::float8 as cosine from tree_node n where {nodes}
-    order by cosine desc, n.key limit %(most)s
+    with all_nodes as materialized (
+        select n.key, n.words, n.language, -(n.embedding <#> %(vector)s::halfvec)::float8 as cosine
+        from tree_node n where {nodes}
+    ), near as materialized (select key, cosine from all_nodes order by cosine desc, key limit %(most)s)
+    select count(*), coalesce(sum(words), 0)::bigint, array_agg(distinct language),
+           array(select key from near order by cosine desc, key), array(select cosine from near order by cosine desc, key)
+    from all_nodes
 """
 _SHARING = """
     select n.key, -(n.embedding <#> %(vector)s::halfvec)::float8, n.words,

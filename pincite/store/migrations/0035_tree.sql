@@ -16,6 +16,9 @@ create table tree_node (
     words integer not null,
     embedding halfvec not null
 );
+-- A search compares all vectors: they stay in the rows, and the texts, which it does not read, go elsewhere.
+alter table tree_node alter column embedding set storage plain;
+alter table tree_node alter column text set storage external;
 create index tree_node_edition on tree_node (edition);
 create index tree_node_folder on tree_node (realm, folder) where edition is null;
 create index tree_node_terms on tree_node using gin (terms);

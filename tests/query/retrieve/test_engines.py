@@ -69,7 +69,9 @@ def test_its_scores_are_added_by_weight_and_explained(
 def test_it_is_fused_by_rank(make_run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch) -> None:
     run = make_run(TEXTS, DENSE, LEXICAL, rag__fusion="rrf", rag__rrf_k=30, rag__tree=True)
     found = hits_of(run, monkeypatch, third_and_first, "tree")
-    assert {hit.chunk.key: round(hit.score, 6) for hit in found}[3] == round(1 / 33 + 0.4 / 31, 6)
+    assert {hit.chunk.key: round(hit.score, 6) for hit in found}[3] == round(
+        1 / 33 + 1 / 31, 6
+    )  # the weight is for scores
 
 
 def test_it_is_off_unless_a_setting_or_the_strategy_asks_for_it(
