@@ -340,6 +340,7 @@ export default {
   "model.provider.llama.why": "Braucht das Extra llama; die Datei des Modells wird vor dem Start mit llm.path gesetzt.",
   "model.address": "Adresse",
   "model.address.why": "Leer: die übliche Adresse des Anbieters.",
+  "model.address.needed": "Die Adresse, unter der der Server seine Modelle anbietet, oft mit /v1 am Ende.",
   "model.name": "Modell",
   "model.name.why": "Leer: das erste Modell, das der Server anbietet.",
   "model.key": "Schlüssel",

@@ -340,6 +340,7 @@ export default {
   "model.provider.llama.why": "Needs the extra llama; the file of the model is set with llm.path before the start.",
   "model.address": "Address",
   "model.address.why": "Empty: the usual address of the provider.",
+  "model.address.needed": "The address under which the server offers its models, often ending in /v1.",
   "model.name": "Model",
   "model.name.why": "Empty: the first model that the server offers.",
   "model.key": "Key",
