@@ -11,7 +11,7 @@ from starlette.middleware import Middleware
 
 from pincite import __version__
 from pincite.api.admission.admission import Admission
-from pincite.api.compat import openai, seed_paths
+from pincite.api.compat import openai, openai_models, openai_responses, seed_paths
 from pincite.api.dependencies import routes_without_permission
 from pincite.api.middleware.authenticate import OPENAPI_PATH, Authenticate
 from pincite.api.middleware.cors import CorsHeaders
@@ -42,6 +42,7 @@ from pincite.api.routes import (
     sessions,
     settings,
     shares,
+    sources,
     suggestions,
     traces,
     tunings,
@@ -55,6 +56,7 @@ from pincite.api.routes import (
 from pincite.api.routes.evaluations import BackgroundEvaluation
 from pincite.api.streaming.answer_streams import Streams
 from pincite.engine.app import AsyncPincite
+from pincite.engine.connectors.source_sync import SourceScheduler
 
 ROUTERS = [
     web_ui.router,
@@ -89,8 +91,11 @@ ROUTERS = [
     health.router,
     seed_paths.router,
     openai.router,
+    openai_responses.router,
+    openai_models.router,
     mcp.router,
     flows.router,
+    sources.router,
 ]
 
 
@@ -121,9 +126,11 @@ def make_app(pincite: AsyncPincite, *, host: str = "") -> FastAPI:
     )
     app.state.pincite = pincite
     app.state.admission = admission
+    app.state.mcp_sessions = mcp.make_sessions(pincite, admission)
     app.state.streams = Streams()
     app.state.stopping = asyncio.Event()
     app.state.evaluation = BackgroundEvaluation()
+    app.state.source_scheduler = SourceScheduler(pincite)
     for router in ROUTERS:
         app.include_router(router)
     return app
@@ -139,6 +146,9 @@ def _first_segments() -> frozenset[str]:
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Start the ingest workers of this process; closing the engine stops them."""
     app.state.pincite.admin.start_workers()
-    yield
+    app.state.source_scheduler.start()
+    async with app.state.mcp_sessions.run():
+        yield
+    await app.state.source_scheduler.close()
     await app.state.streams.close()
     await app.state.evaluation.close()

@@ -13,7 +13,14 @@ from pydantic import BaseModel, ValidationError
 from pincite.config.messages import describe_error, did_you_mean
 from pincite.config.model_keys import ModelKey
 from pincite.config.schema import Key, catalogue, parse_value
-from pincite.config.settings import ALIASES, Settings, default_data_folder, environment, environment_name
+from pincite.config.settings import (
+    ALIASES,
+    SECRET_PREFIX,
+    Settings,
+    default_data_folder,
+    environment,
+    environment_name,
+)
 from pincite.errors import SettingsError
 
 Source = Literal["default", "file", "environment", "database", "call"]
@@ -123,7 +130,7 @@ def _variables(env: Mapping[str, str], values: Iterable[str]) -> dict[str, str]:
 
 
 def _is_setting_name(name: str) -> bool:
-    others = name in (*ALIASES, FILE_VARIABLE, SAFE_MODE_VARIABLE) or name.startswith("PINCITE_TEST_")
+    others = name in (*ALIASES, FILE_VARIABLE, SAFE_MODE_VARIABLE) or name.startswith(("PINCITE_TEST_", SECRET_PREFIX))
     return name.startswith("PINCITE_") and not others
 
 

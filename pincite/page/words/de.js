@@ -860,6 +860,8 @@ export default {
   "removal.vectors": "Embeddings",
   "removal.postings": "Einträge im lexikalischen Index",
   "removal.facts": "Fakten",
+  "removal.summaries": "Zusammenfassungen",
+  "removal.token_vectors": "Token-Vektoren",
   "removal.cache_entries": "Zwischengespeicherte Antworten",
   "removal.quotes": "Zitate in Gesprächen",
   "removal.files": "Dateien",

@@ -860,6 +860,8 @@ export default {
   "removal.vectors": "Embeddings",
   "removal.postings": "Postings in the lexical index",
   "removal.facts": "Facts",
+  "removal.summaries": "Summaries",
+  "removal.token_vectors": "Token vectors",
   "removal.cache_entries": "Cached answers",
   "removal.quotes": "Quotes in conversations",
   "removal.files": "Files",

@@ -49,6 +49,15 @@ _CONTAINS_ALL = (
     " and not exists (select from unnest(%(words)s::text[]) w where position(w in lower(s.title)) = 0 and not exists"
     " (select from turn t where t.session_id = s.id and position(w in lower(t.question || ' ' || t.words)) > 0))"
 )
+_ADD_TURN = """
+    insert into turn (session_id, owner, question, standalone, words, answer, complete, removed, trace_id)
+    values (%(session)s, %(owner)s, %(question)s, %(standalone)s, %(words)s, %(answer)s, %(complete)s, %(removed)s,
+            %(trace)s)
+    returning id"""
+_COMPLETE_TURN = """
+    update turn set standalone = %(standalone)s, words = %(words)s, answer = %(answer)s, complete = %(complete)s,
+                    removed = %(removed)s
+    where id = %(id)s and session_id = %(session)s and owner = %(owner)s returning id"""
 _READABLE = "select id from document where id = any(%s) and realm = any(%s)"
 
 
@@ -171,12 +180,30 @@ class Sessions:
             )
         return tuple(Exchange(*row) for row in reversed(found))
 
-    async def save_turn(self, scope: Scope, session_id: str, turn: KeptTurn) -> None:
-        """Add a turn to a session, even if the caller is cancelled."""
-        await self._shielded(self._keep(scope, session_id, turn))
+    async def begin_turn(self, scope: Scope, session_id: str, question: str, trace_id: str) -> int:
+        """Store a question before its answer, so that it survives a crash; return the number of the turn."""
+        pending = KeptTurn(question, question, "", None, False, trace_id, ())
+        return await self._shielded(self._keep(scope, session_id, pending, None))
 
-    async def _keep(self, scope: Scope, session_id: str, turn: KeptTurn) -> None:
-        """Insert a turn, without the quotes of documents that were removed meanwhile."""
+    async def save_turn(self, scope: Scope, session_id: str, turn: KeptTurn, begun: int | None = None) -> None:
+        """Add a turn to a session, or complete the one that was begun, even if the caller is cancelled."""
+        await self._shielded(self._keep(scope, session_id, turn, begun))
+
+    async def drop_turn(self, scope: Scope, session_id: str, begun: int) -> None:
+        """Remove a turn that was begun and refused; a session without turns is as it was when it was created."""
+        await self._shielded(self._drop(scope, session_id, begun))
+
+    async def _drop(self, scope: Scope, session_id: str, begun: int) -> None:
+        async with self._database.transaction(scope.person) as connection:
+            await connection.execute("delete from turn where id = %s and owner = %s", (begun, scope.person))
+            await connection.execute(
+                "update session s set updated_at = s.created_at, title = '' where s.id = %s and s.owner = %s"
+                " and not exists (select from turn t where t.session_id = s.id)",
+                (session_id, scope.person),
+            )
+
+    async def _keep(self, scope: Scope, session_id: str, turn: KeptTurn, begun: int | None) -> int:
+        """Write a turn, without the quotes of documents that were removed meanwhile; return its number."""
         async with self._database.transaction(scope.person) as connection:
             await _find_session(connection, scope, session_id)
             turn = await _without_removed(connection, scope, turn)
@@ -186,22 +213,20 @@ class Sessions:
                     "delete from turn where session_id = %s and owner = %s and id >= %s",
                     (session_id, scope.person, first),
                 )
-            row = await fetch_one(
-                connection,
-                "insert into turn (session_id, owner, question, standalone, words, answer, complete, removed, trace_id)"
-                " values (%s, %s, %s, %s, %s, %s, %s, %s, %s) returning id",
-                (
-                    session_id,
-                    scope.person,
-                    storable(turn.question),
-                    storable(turn.standalone),
-                    storable(turn.words),
-                    Jsonb(to_json(turn.answer)) if turn.answer else None,
-                    turn.complete,
-                    turn.removed,
-                    turn.trace_id,
-                ),
-            )
+            values = {
+                "id": begun,
+                "session": session_id,
+                "owner": scope.person,
+                "question": storable(turn.question),
+                "standalone": storable(turn.standalone),
+                "words": storable(turn.words),
+                "answer": Jsonb(to_json(turn.answer)) if turn.answer else None,
+                "complete": turn.complete,
+                "removed": turn.removed,
+                "trace": turn.trace_id,
+            }
+            row = None if begun is None else await fetch_one(connection, _COMPLETE_TURN, values)
+            row = row or await fetch_one(connection, _ADD_TURN, values)
             assert row is not None
             await connection.execute(
                 "insert into turn_document (document_id, turn_id, owner) select unnest(%s::text[]), %s, %s",
@@ -212,6 +237,7 @@ class Sessions:
                 " where id = %s and owner = %s",
                 (_shortened(turn.question), session_id, scope.person),
             )
+            return int(row[0])
 
 
 async def remove_quotes(connection: Connection, person: str, document_id: str) -> tuple[list[int], int]:

@@ -130,20 +130,21 @@ class Library:
         return [to_document(row, self._signature) for row in found]
 
     async def find_source(self, scope: Scope, source_uri: str) -> str:
-        """Return the id of the document with this source URI; of several, the oldest.
+        """Return the id of the document with this source URI, or with this one among its URLs; of several, the oldest.
 
         A document without a source URI is found by its file name, if no other has the same.
         """
         async with self._database.transaction(scope.person) as connection:
             rows = await fetch_all(
                 connection,
-                "select id, source_uri from document where realm = any(%s) and (source_uri = %s"
-                " or (source_uri is null and name = %s)) order by source_uri is null, created_at limit 2",
-                (list(scope.realms), source_uri, source_uri),
+                "select id, source_uri = %(uri)s or %(uri)s = any(source_urls) from document where realm = any(%(realms)s)"
+                " and (source_uri = %(uri)s or %(uri)s = any(source_urls) or (source_uri is null and name = %(uri)s))"
+                " order by source_uri is distinct from %(uri)s, not %(uri)s = any(source_urls), created_at limit 2",
+                {"realms": list(scope.realms), "uri": source_uri},
             )
         if not rows:
             raise NotFound(f"there is no document with the source '{source_uri}'")
-        if len(rows) > 1 and rows[0][1] is None:
+        if len(rows) > 1 and not rows[0][1]:
             raise Invalid(f"several documents are called '{source_uri}'; read one by its doc_id")
         return str(rows[0][0])
 
