@@ -14,7 +14,7 @@ import { Setting } from "./setting.js";
 /** The groups of settings in their order, with the branches in each; a branch that none names is under `more`. */
 const GROUPS = {
   model: ["llm", "agent"], answers: ["answers", "citations", "grounding", "confidence", "context", "guard"], search: ["rag", "rerank", "spelling"],
-  documents: ["ingest", "chunking", "embedding", "enrichment", "category_labels", "versions", "web"], conversations: ["conversation", "cache"],
+  documents: ["ingest", "chunking", "embedding", "enrichment", "graph", "tree", "late", "category_labels", "versions", "web"], conversations: ["conversation", "cache"],
   access: ["access", "oidc", "limits"], operation: ["server", "database", "data", "resilience", "traces", "logs"], more: [],
 };
 const GROUP_ORDER = Object.keys(GROUPS);

@@ -163,6 +163,10 @@ export default [
   ["{} is not a PNG, JPEG, WebP or GIF", "{1} ist kein PNG, JPEG, WebP oder GIF"],
   ["{} is larger than {} MB (web.max_mb)", "{1} ist größer als {2} MB (web.max_mb)"],
   ["the sitemap is larger than {} MB after decompression (web.max_mb)", "die Sitemap ist entpackt größer als {1} MB (web.max_mb)"],
+  ["{} is larger than {} MB", "{1} ist größer als {2} MB"],
+  ["message {} is larger than {} MB", "Nachricht {1} ist größer als {2} MB"],
+  ["it was left out: {}", "der Schritt entfiel: {1}"],
+  ["the library is too large for the token index; the other engines' results are ranked", "die Bibliothek ist zu groß für den Token-Index; die Treffer der anderen Suchmaschinen werden geordnet"],
   // settings
   ["true or false", "ja oder nein"],
   ["a whole number", "eine ganze Zahl"],
