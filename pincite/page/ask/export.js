@@ -1,6 +1,7 @@
 // Downloads: a conversation as Markdown, and an answer with its evidence as one HTML file without external parts.
 import { get } from "../common/api.js";
 import { readableQuote } from "../common/quotes.js";
+import { told } from "../common/told.js";
 import { language, moment, percent, t } from "../common/words.js";
 import { whole } from "./answer.js";
 import { renumbered } from "./numbers.js";
@@ -71,7 +72,7 @@ function linkTo(_answer, citation) {
   return link;
 }
 
-const trustOf = ({ confidence }) => `${t(`ask.confidence.${confidence.level}`)} ${percent(confidence.score)}: ${confidence.reason}`;
+const trustOf = ({ confidence }) => `${t(`ask.confidence.${confidence.level}`)} ${percent(confidence.score)}: ${told(confidence.reason)}`;
 
 function evidence(answer) {
   const sources = citedSources(answer);

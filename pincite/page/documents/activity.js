@@ -5,6 +5,7 @@ import { Progress } from "../parts/progress.js";
 import { toast } from "../parts/toast.js";
 import { remove } from "../common/api.js";
 import { html } from "../common/html.js";
+import { told } from "../common/told.js";
 import { duration, number, t } from "../common/words.js";
 import { addressOf } from "./row.js";
 import { stageWords } from "./stages.js";
@@ -74,7 +75,7 @@ function Job({ job }) {
   const cancel = () => cancelJob(job);
   return html`<li>
     <a class="clip" href=${addressOf({ id: job.document_id })}>${job.name}</a>
-    <span class="small muted clip">${stageWords(job.stage, job.state)}${job.error ? `: ${job.error.message}` : ""}</span>
+    <span class="small muted clip">${stageWords(job.stage, job.state)}${job.error ? `: ${told(job.error.message)}` : ""}</span>
     <${Progress} label=${t("stage.progress", { name: job.name })} value=${job.progress} />
     <button class="icon-button small" aria-label=${t("activity.cancel", { name: job.name })} onClick=${cancel}><${Icon} name="close" /></button>
   </li>`;

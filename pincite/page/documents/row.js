@@ -3,6 +3,7 @@ import { Icon } from "../parts/icon.js";
 import { Menu } from "../parts/menu.js";
 import { API } from "../common/api.js";
 import { html } from "../common/html.js";
+import { told } from "../common/told.js";
 import { bytes, day, t } from "../common/words.js";
 import { Status } from "./stages.js";
 
@@ -12,7 +13,7 @@ export const fileOf = (id, version) => `${API}/documents/${encodeURIComponent(id
 /** `act(name, document)` runs an action; `within` is the shown folder, which is not repeated. */
 export function Row({ document, job, within, mine, act, byTag, chosen, choose }) {
   const below = document.folder === within ? "" : document.folder.slice(within ? within.length + 1 : 0);
-  const problem = document.status === "error" && !job ? document.error?.message : null;
+  const problem = document.status === "error" && !job ? told(document.error?.message) : null;
   return html`<div class="document-row">
     ${mine ? html`<input type="checkbox" checked=${chosen} aria-label=${t("bulk.choose", { name: document.name })} onChange=${() => choose(document.id)} />` : html`<span></span>`}
     <${FileKind} document=${document} />

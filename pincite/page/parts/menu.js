@@ -13,7 +13,8 @@ export function Menu({ label, icon = "more", text, items, up = false, small = fa
     if (!open) return undefined;
     onOpen?.();
     const [button, list] = [box.current, box.current.querySelector(".menu-list")].map((one) => one.getBoundingClientRect());
-    setAbove(up || (button.bottom + list.height > innerHeight && button.top > list.height));
+    const floor = Math.min(innerHeight, box.current.closest(".thread")?.getBoundingClientRect().bottom ?? innerHeight);
+    setAbove(up || (button.bottom + list.height > floor && button.top > list.height));
     (box.current.querySelector("[aria-checked=true]") ?? box.current.querySelector("[role^=menuitem]"))?.focus({ preventScroll: true });
     const outside = (event) => box.current.contains(event.target) || setOpen(false);
     document.addEventListener("pointerdown", outside);

@@ -47,7 +47,7 @@ function Form({ now, set, tried, setTried }) {
         ${now.providers.map((one) => html`<option key=${one} value=${one} selected=${one === provider}>${t(`model.provider.${one}`)}</option>`)}
       </${Field}>
       ${served && html`<${Field} label=${t("model.address")} name="base_url" type="url" value=${now.base_url} placeholder=${ADDRESSES[provider]} maxlength="2000"
-        required=${provider === "openai_compatible"} hint=${t("model.address.why")} spellcheck=${false} />
+        required=${provider === "openai_compatible"} hint=${t(provider === "openai_compatible" ? "model.address.needed" : "model.address.why")} spellcheck=${false} />
       <${Field} label=${t("model.name")} name="model" value=${now.model} maxlength="200" hint=${t("model.name.why")} spellcheck=${false} />
       <${Field} label=${t("model.key")} name="api_key" type="password" autocomplete="new-password" maxlength="2000"
         placeholder=${now.key_set ? t("model.key.set") : ""} hint=${t("model.key.why")} />`}

@@ -61,7 +61,7 @@ def _questions(text: str, language: str) -> Iterator[str]:
 def _of_paragraph(paragraph: str, language: str) -> Iterator[str]:
     for start, end in sentences(paragraph):
         sentence = paragraph[start:end]
-        definite = lang.own_regex("suggested.definite", language, r"\s*%s\b").match(sentence)
-        defined = None if definite else definition_question(sentence, language)
+        article = lang.own_regex("suggested.article", language, r"\s*%s\b").match(sentence)
+        defined = None if article else definition_question(sentence, language)  # `What is a night?` is no start
         if question := sentence_question(sentence, language) or (defined and defined[0]):
             yield question

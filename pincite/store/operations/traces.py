@@ -174,6 +174,8 @@ def _conditions(wanted: TraceFilter) -> list[tuple[str, tuple[Any, ...]]]:
         found.append(("kind = %s", (wanted.kind,)))
     if wanted.errors:
         found.append(("error is not null", ()))
+    if not wanted.evaluations:
+        found.append(("kind <> 'evaluation'", ()))
     if wanted.degraded:
         found.append(("degraded <> '[]'", ()))
     if wanted.slower_than_ms is not None:
