@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from functools import lru_cache, partial
+from functools import partial
 from types import MappingProxyType
 from typing import Any, LiteralString, Self
 
@@ -13,15 +13,20 @@ from psycopg import AsyncConnection, sql
 from psycopg.rows import TupleRow
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
+from pincite.core.accounts.access import Scope
 from pincite.core.request_context import read_only
 from pincite.errors import DataFolderError, PinciteError, SettingsError, StoreDown, StoreReadOnly
 from pincite.store import bound
 from pincite.store.connect import CONNECT_TIMEOUT_S, administrator_of, check_pooler, resilient
+from pincite.store.local_settings import become, bound_settings, set_local
 from pincite.store.migrate import MIGRATION_LOCK, migrate, vector_index
+from pincite.store.replicas import Replicas
 from pincite.store.roles import APP_ROLE, first_line
 
 log = logging.getLogger(__name__)
 
+PREPARE_THRESHOLD = 5
+"""Executions of a statement on one connection after which it is prepared."""
 RECONNECT_S = 2.0
 """Seconds for which a lost connection is tried again; then the next request opens one, without a growing pause."""
 RETRY_S = 0.3
@@ -30,8 +35,6 @@ TIMEOUTS: Mapping[str, str] = MappingProxyType({"lock_timeout": "15s", "statemen
 """Timeouts of a statement for locks and in total, so that no request hangs on the database."""
 LONG_TIMEOUTS: Mapping[str, str] = MappingProxyType({"lock_timeout": "60s", "statement_timeout": "10min"})
 """Timeouts of statements whose duration grows with a document or the library, and for which no question waits."""
-CACHE_PERMISSIONS: Mapping[str, str] = MappingProxyType({"pincite.remember": "on"})
-"""Compute a person's readable realms once per transaction: only for short ones that do not change permissions."""
 NO_SETTINGS: Mapping[str, str] = MappingProxyType({})
 SESSION: Mapping[str, str] = MappingProxyType(
     # A generic plan, made without the values of the filter, is ten times slower than planning each time.
@@ -66,6 +69,7 @@ class Database:
         self._restart = restart
         self._restarting: asyncio.Task[None] | None = None
         self._closed = False
+        self.replicas: Replicas | None = None
 
     @classmethod
     async def open(
@@ -76,10 +80,12 @@ class Database:
         restart: Restart | None = None,
         direct_url: str | None = None,
         role: str = APP_ROLE,
+        read_urls: Sequence[str] = (),
     ) -> Self:
         """Connect, migrate the schema and fill the pool; `restart` is called when the server cannot be reached.
 
         `direct_url` is the address without a pooler, to listen for notifications and for work of the schema's owner.
+        `read_urls` are addresses of replicas.
         """
         url, direct_url = resilient(url), resilient(direct_url) if direct_url else None
         behind_pooler = await check_pooler(url)
@@ -92,18 +98,20 @@ class Database:
             open=False,
             timeout=CONNECT_TIMEOUT_S,
             reconnect_timeout=RECONNECT_S,
-            configure=None if behind_pooler else partial(_become, role),
+            configure=None if behind_pooler else partial(become, role),
             name="pincite",
             # `begin` is sent together with the settings of the transaction. A prepared statement belongs to one
             # connection of the server, and a pooler may give each transaction another one.
-            kwargs={"autocommit": True, "prepare_threshold": None},
+            kwargs={"autocommit": True, "prepare_threshold": None if behind_pooler else PREPARE_THRESHOLD},
         )
         try:
             await pool.open(wait=True, timeout=CONNECT_TIMEOUT_S)
         except PoolTimeout as error:
             await pool.close()
             raise StoreDown(f"the database does not accept connections: {error}") from error
-        return cls(pool, url, restart, direct_url if behind_pooler else direct_url or url, role)
+        made = cls(pool, url, restart, direct_url if behind_pooler else direct_url or url, role)
+        made.replicas = await Replicas.open(read_urls, pool_size) if read_urls else None
+        return made
 
     async def close(self) -> None:
         """Close every connection."""
@@ -112,6 +120,8 @@ class Database:
             if self._restart is None:
                 self._restarting.cancel()
             await asyncio.gather(self._restarting, return_exceptions=True)
+        if self.replicas is not None:
+            await self.replicas.close()
         await self._pool.close(timeout=5)
 
     @asynccontextmanager
@@ -123,7 +133,7 @@ class Database:
         A transaction that is not durable does not wait for the disk: a crash may undo it, but then also everything
         after it. That suits progress, leases, traces and editions that are not searched yet.
         """
-        begin = sql.SQL("begin; ") + _set_local(self._settings_for(person, durable, local))
+        begin = sql.SQL("begin; ") + set_local(self._settings_for(person, durable, local))
         async with self._pooled() as connection:
             await connection.execute(begin, prepare=False)
             yield connection
@@ -144,6 +154,18 @@ class Database:
         statements = [bound.bind(_as_bytes(query), values) for query in queries]
         return await self._send(self._settings_for(person, durable, local), statements)
 
+    async def read_batch(
+        self, scope: Scope, *queries: Query, values: Mapping[str, Any], local: Mapping[str, str] = NO_SETTINGS
+    ) -> list[list[TupleRow]]:
+        """Run statements that only read, as `run_batch` does: on a replica that has all that the scope saw, if any."""
+        statements = [bound.bind(_as_bytes(query), values) for query in queries]
+        settings = self._settings_for(scope.person, True, local)
+        if self.replicas is not None and scope.position:
+            found = await self.replicas.run(scope.position, bound_settings(settings), statements)
+            if found is not None:
+                return found
+        return await self._send(settings, statements)
+
     async def run_each(
         self, person: str, query: Query, values: Sequence[Mapping[str, Any]], *, durable: bool = True
     ) -> list[list[TupleRow]]:
@@ -152,9 +174,8 @@ class Database:
         return await self._send(self._settings_for(person, durable, NO_SETTINGS), statements)
 
     async def _send(self, settings: Mapping[str, str], statements: Sequence[bound.Bound]) -> list[list[TupleRow]]:
-        own = {**CACHE_PERMISSIONS, **settings}
         async with self._pooled() as connection:
-            _, *found = await bound.run(connection, [bound.bind(_settings_by_name(tuple(own)), own), *statements])
+            _, *found = await bound.run(connection, [bound_settings(settings), *statements])
         return found
 
     @asynccontextmanager
@@ -293,27 +314,10 @@ async def fetch_all(connection: Connection, query: Query, parameters: Parameters
     return await (await connection.execute(query, parameters)).fetchall()
 
 
-async def _become(role: str, connection: Connection) -> None:
-    """Take on the role between transactions, too, where the connection is ours alone: it then finds nothing."""
-    await connection.execute("select set_config('role', %s, false), set_config('search_path', '', false)", (role,))
-
-
-def _set_local(values: Mapping[str, str] | Mapping[str, sql.Placeholder]) -> sql.Composed:
-    """Return the statement that sets PostgreSQL settings for one transaction."""
-    calls = [sql.SQL("set_config({}, {}, true)").format(name, value) for name, value in values.items()]
-    return sql.SQL("select {}").format(sql.SQL(", ").join(calls))
-
-
 def _as_bytes(query: Query) -> bytes:
     if isinstance(query, sql.Composed):
         return query.as_bytes(None)
     return query.encode() if isinstance(query, str) else query
-
-
-@lru_cache(maxsize=64)
-def _settings_by_name(names: tuple[str, ...]) -> bytes:
-    """Return the statement that sets these settings, with a placeholder for every value."""
-    return _set_local({name: sql.Placeholder(name) for name in names}).as_bytes(None)
 
 
 async def health(database: Database, person: str) -> dict[str, Any]:
