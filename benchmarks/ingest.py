@@ -76,7 +76,7 @@ async def ratio(folder: Path, files: Sequence[Path], parts: int) -> None:
         for number in range(parts + 1):
             chosen = [NamedFile(path, str(path.parent.name)) for path in files[number :: parts + 1]]
             started = time.perf_counter()
-            await library.add_all(Collected(chosen, [], 0))
+            await library.add_all(Collected(chosen, [], []))
             took = time.perf_counter() - started
             windows, alone = await heard.again(bare)
             if number:

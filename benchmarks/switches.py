@@ -37,8 +37,11 @@ SEARCHES = (
     "rag.fusion=rrf", "rag.relative_to=found", "rag.follow_titles=0", "rag.reranker=cosine", "spelling.enabled=false",
     "rag.mmr=off", "rag.mmr=on", "rag.drop_duplicates=false",
     "rag.penalties.glossary=0,rag.penalties.contents=0,rag.penalties.image_credits=0",
+    "rag.tree=true", "rag.late_interaction=true",
 )  # fmt: skip
 """What changes the order of a search, each against the default."""
+BUILDS = {"tree.build": "rules", "late.build": "on"}
+"""What the engines of `SEARCHES` need; searches use it only where they ask for it, and the strategy `fusion`."""
 EVIDENCE: Mapping[str, bool | float] = {
     "rag.verification_enabled": False,
     "rag.expansion.enabled": True,
@@ -65,13 +68,13 @@ class Line:
 
 def variants(texts: Sequence[str]) -> list[Variant]:
     """The default, then each of these."""
-    base = load_settings()
+    base = with_values(load_settings(), BUILDS)
     return [Variant(UNCHANGED, base), *(one for text in texts for one in read_variants([text], base, {})[1:])]
 
 
 def profiles() -> Iterator[Variant]:
     """What each profile says about asking; how it would index is another library's matter."""
-    base = load_settings()
+    base = with_values(load_settings(), BUILDS)
     for name in PROFILES:
         values = {key: value for key, value in find_profile(name).values.items() if catalogue()[key].acts == "query"}
         named = ("llm.", "rag.reranker", "conversation.")
@@ -111,7 +114,7 @@ async def stood_on(pincite: AsyncPincite, questions: QuestionSet, changes: Chang
 
 async def measure(questions: QuestionSet, keep: Path | None) -> tuple[dict[str, Line], dict[str, Line]]:
     """Both tables' lines on one set."""
-    default = load_settings()
+    default = with_values(load_settings(), BUILDS)
     used: dict[str, Line] = {}
     async with temporary_library(
         corpus_of(questions), Variant(UNCHANGED, default), keep=keep, report=lambda _: None

@@ -11,6 +11,7 @@ from pincite.cli.documents import IdArgument, find_document
 from pincite.cli.output import print_json, print_plain
 
 if TYPE_CHECKING:
+    from pincite.core.engines import BuiltEngine
     from pincite.engine.app import AsyncPincite
 
 POLL_INTERVAL_S = 0.2
@@ -60,12 +61,25 @@ async def reindex(
         bool,
         typer.Option("--hold", help="Build the new index without switching to it; then run: pincite index switch."),
     ] = False,
+    graph: Annotated[
+        bool, typer.Option("--graph", help="Only build the knowledge graph, where it is missing.")
+    ] = False,
+    tree: Annotated[
+        bool, typer.Option("--tree", help="Only build the tree of summaries, where it is missing.")
+    ] = False,
+    late: Annotated[bool, typer.Option("--late", help="Only store token vectors, where they are missing.")] = False,
 ) -> None:
     """Reindex documents from their original files, and wait until they are done.
 
     After a change of the embedding model or of chunking, a new index is built beside the active one, which is used
     until the new one is complete. pincite index rollback switches back.
+
+    With --graph, --tree or --late nothing is parsed or embedded again. Named documents are built anew.
     """
+    asked: dict[BuiltEngine, bool] = {"graph": graph, "tree": tree, "late": late}
+    engines = [engine for engine, wanted in asked.items() if wanted]
+    if engines:
+        return await _build(context, engines, document_ids)
     from pincite.cli.view.progress import progress
     from pincite.core.documents.document import Listing
 
@@ -87,6 +101,27 @@ async def reindex(
         if left:
             print_plain("the new index is not active yet; switch to it with: pincite index switch")
     if failed:
+        raise typer.Exit(1)
+    return None
+
+
+async def _build(context: CommandContext, engines: "list[BuiltEngine]", document_ids: list[str] | None) -> None:
+    """Build the data of engines and wait for it; exit code 1 if a document could not be built."""
+    from pincite.cli.view.progress import progress
+
+    async with context.open() as pincite:
+        named = [(await find_document(pincite, one)).id for one in document_ids or ()] or None
+        pincite.admin.start_workers()
+        counts = {engine: await pincite.admin.build(engine, named) for engine in engines}
+        with progress(quiet=context.json) as report:
+            ended = await pincite.admin.wait_until_built(report=report)
+    failed = {engine: ended[engine].failed for engine in engines}
+    if context.json:
+        print_json({"built": counts, "failed": failed})
+    else:
+        for engine, count in counts.items():
+            print_plain(f"{engine}: {count} document{'s' if count != 1 else ''} built, {failed[engine]} incomplete")
+    if any(failed.values()):
         raise typer.Exit(1)
 
 

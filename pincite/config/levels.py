@@ -16,11 +16,10 @@ LEVEL = "answers.level"
 
 @dataclass(frozen=True, slots=True)
 class LevelPreset:
-    """A level: its description, its values, and the stages it cannot use yet, each with the reason."""
+    """A level: its description and its values."""
 
     about: str
     values: Mapping[str, Any]
-    waiting: Mapping[str, str]
 
 
 @cache
@@ -28,10 +27,7 @@ def levels() -> Mapping[str, LevelPreset]:
     """Every level by name, in ascending order of effort."""
     text = (resources.files("pincite.config") / "levels.toml").read_text(encoding="utf-8")
     table = tomllib.loads(text)
-    return {
-        name: LevelPreset(table[name]["about"], {LEVEL: name, **table[name]["values"]}, table[name].get("waiting", {}))
-        for name in table
-    }
+    return {name: LevelPreset(table[name]["about"], {LEVEL: name, **table[name]["values"]}) for name in table}
 
 
 def find_level(name: str) -> LevelPreset:

@@ -21,12 +21,11 @@ _EXCLUDED = re.compile(r"(^|\.)(provider|base_url|api_key|path|model)$|\.fallbac
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A profile: name, description and values; `waiting` holds values of settings that do not exist yet."""
+    """A profile: name, description and values."""
 
     name: str
     about: str
     values: Mapping[str, Any]
-    waiting: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +40,7 @@ class ApplicableProfile:
 def profiles() -> Mapping[str, Profile]:
     """Every profile by name, in the order of the file."""
     text = (resources.files("pincite.config") / "profiles.toml").read_text(encoding="utf-8")
-    return {
-        name: Profile(name, table["about"], table["values"], table["waiting"])
-        for name, table in tomllib.loads(text).items()
-    }
+    return {name: Profile(name, table["about"], table["values"]) for name, table in tomllib.loads(text).items()}
 
 
 def find_profile(name: str) -> Profile:

@@ -8,6 +8,7 @@ from typing import Any, Self
 from pydantic import BaseModel, Field, PrivateAttr
 
 from pincite.config.branches.base import Branch
+from pincite.config.branches.engines import Graph, Late, Tree
 from pincite.config.branches.generation import (
     Agent,
     Answers,
@@ -54,6 +55,9 @@ class Settings(Branch):
     rerank: Rerank = Rerank()
     chunking: Chunking = Chunking()
     enrichment: Enrichment = Enrichment()
+    graph: Graph = Graph()
+    tree: Tree = Tree()
+    late: Late = Late()
     context: Context = Context()
     citations: Citations = Citations()
     answers: Answers = Answers()
@@ -95,6 +99,10 @@ ALIASES: Mapping[str, str] = {
     "ZOEFLOW_LLM_AUGMENTED_CHUNKING": "enrichment.enabled",
 }
 """Environment variables of other systems that are also read; a `PINCITE_…` variable wins."""
+
+
+SECRET_PREFIX = "PINCITE_SECRET_"  # noqa: S105
+"""Environment variables that hold the credentials of sources begin with this; they are no settings."""
 
 
 def environment() -> Mapping[str, str]:

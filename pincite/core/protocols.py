@@ -198,6 +198,21 @@ class Index(Protocol):
     async def pages(self, extracts: Sequence[TextSpan], *, scope: Scope) -> list[list[PageText]]: ...
 
 
+class TreeSearch(Protocol):
+    """Searches the summary tree; returns the passages below the best nodes, with scores from 0 to 1."""
+
+    async def search(self, text: str, vector: Vector, *, scope: Scope, filters: Filters, limit: int) -> list[Match]: ...
+
+
+class TokenVectors(Protocol):
+    """Reads packed token vectors of one model, and searches their centroids; `near` is None in too large a library."""
+
+    async def tokens(self, keys: Sequence[int], model: str, *, scope: Scope, filters: Filters) -> dict[int, bytes]: ...
+    async def near(
+        self, question: Sequence[Vector], model: str, *, scope: Scope, filters: Filters, limit: int
+    ) -> list[int] | None: ...
+
+
 class DocumentReader(Protocol):
     """Reads documents that the caller may read and the filters admit; any other is reported as not found.
 
@@ -233,7 +248,9 @@ class Memory(Protocol):
     if the waiting task is cancelled; `drop_turn` removes it.
     """
 
-    async def recent(self, scope: Scope, session_id: str, turns: int) -> tuple[Exchange, ...]: ...
+    async def recent(
+        self, scope: Scope, session_id: str, turns: int, *, before: str | None = None
+    ) -> tuple[Exchange, ...]: ...
     async def begin_turn(self, scope: Scope, session_id: str, question: str, trace_id: str) -> int: ...
     async def save_turn(self, scope: Scope, session_id: str, turn: KeptTurn, begun: int | None) -> None: ...
     async def drop_turn(self, scope: Scope, session_id: str, begun: int) -> None: ...

@@ -10,6 +10,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from pincite.config.settings import Settings
 from pincite.core.accounts.access import Caller, Scope
+from pincite.core.engines import BuildStates
 from pincite.core.protocols import (
     LLM,
     Cache,
@@ -21,6 +22,8 @@ from pincite.core.protocols import (
     QueryVectors,
     Reader,
     Reranker,
+    TokenVectors,
+    TreeSearch,
     Vector,
     Vocabulary,
 )
@@ -56,6 +59,9 @@ class Kit:
     query_vectors: QueryVectors | None = None
     document_reader: DocumentReader | None = None
     picture_reader: PictureReader | None = None
+    builds: BuildStates | None = None
+    tree: TreeSearch | None = None
+    late: TokenVectors | None = None
 
 
 @dataclass(frozen=True, slots=True)

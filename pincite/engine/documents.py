@@ -24,6 +24,7 @@ from pincite.core.documents.document import (
     VersionText,
 )
 from pincite.core.documents.jobs import BULK_PRIORITY, INTERACTIVE_PRIORITY, CancelledJob
+from pincite.core.query.question import check_list
 from pincite.engine.reader.diff import CONTEXT_LINES, Difference, difference
 from pincite.engine.reader.document_reader import extract_passage
 from pincite.engine.reader.page_locator import Locator
@@ -95,27 +96,31 @@ class Documents:
         self._services.workers.wake()
         return Added(document, outcome)
 
-    async def add(self, path: str | Path, *, folder: str = "", caller: Caller = LOCAL) -> Document:
-        """Add one file and wait until it can be searched.
+    async def add(
+        self, paths: Sequence[str | Path], *, folder: str = "", tags: Sequence[str] = (), caller: Caller = LOCAL
+    ) -> list[Document]:
+        """Add files and wait until they can be searched; the error of the first that failed is raised at the end.
 
-        `Unreadable` if it cannot be parsed, `ProviderError` if its passages cannot be embedded.
+        `Unreadable` if a file cannot be parsed, `ProviderError` if its passages cannot be embedded.
         """
-        files = await asyncio.to_thread(collect, [Path(path)], folder)
-        if len(files.files) + len(files.refused) != 1:
-            raise Invalid(f"{path} is a folder; use add_all for folders")
-        result = await self.add_all(files, caller=caller, stalled_s=STALL_TIMEOUT_S)
+        for path in paths:
+            if await asyncio.to_thread(Path(path).is_dir):
+                raise Invalid(f"{path} is a folder; use add_all for folders")
+        files = await asyncio.to_thread(collect, [Path(path) for path in paths], folder)
+        result = await self.add_all(files, tags=tags, caller=caller, stalled_s=STALL_TIMEOUT_S)
         if result.refused:
             raise result.refused[0][1]
-        [added] = result.added
-        if failed := added.document.error:
-            kind = PROVIDER_ERRORS.get(failed.code, Unreadable)
-            raise kind(f"{added.document.name}: {failed.message}", code=failed.code)
-        return added.document
+        for added in result.added:
+            if failed := added.document.error:
+                kind = PROVIDER_ERRORS.get(failed.code, Unreadable)
+                raise kind(f"{added.document.name}: {failed.message}", code=failed.code)
+        return [added.document for added in result.added]
 
     async def add_all(
         self,
         files: Collected,
         *,
+        tags: Sequence[str] = (),
         caller: Caller = LOCAL,
         report: Callable[[Progress], None] | None = None,
         stalled_s: float | None = None,
@@ -123,7 +128,10 @@ class Documents:
         """Add files and wait until all are processed; `report` is called with the progress.
 
         Several files get the bulk priority: a single file that another user waits for is processed before them.
+        `tags` replace those of the files' own and those that an unchanged document has.
         """
+        check_list("tags", tags)
+        tags = tuple(dict.fromkeys(tags))
         scope, report_progress = await self._services.scope(caller), report or (lambda _progress: None)
         priority = BULK_PRIORITY if len(files.files) > 1 else INTERACTIVE_PRIORITY
         self._services.workers.start()
@@ -139,6 +147,7 @@ class Documents:
                 same = finished.get((upload.folder, upload.name))
                 if same and same.checksum == checksum:
                     return Added(same, "unchanged")
+                upload = replace(upload, tags=tags or upload.tags)
                 return await self.upload(upload, caller=caller, priority=priority)
             except (BadRequest, DataFolderError, OverBudget) as error:
                 return str(file.path), error
@@ -155,7 +164,18 @@ class Documents:
         ended = await self.wait_for_added(
             added, caller=caller, priority=priority, report=report_progress, stalled_s=stalled_s
         )
-        return AddedAll(ended, refused, files.skipped)
+        return AddedAll(await self._tagged(ended, tags, caller), refused, files.skipped)
+
+    async def _tagged(self, added: list[Added], tags: tuple[str, ...], caller: Caller) -> list[Added]:
+        """Return what was added, after giving the tags to documents that do not have them, such as unchanged ones."""
+        if not tags:
+            return added
+        change, tagged = DocumentChange(tags=tags), list[Added]()
+        for one in added:
+            differs = set(one.document.tags) != set(tags)
+            document = await self.update(one.document.id, change, caller=caller) if differs else one.document
+            tagged.append(replace(one, document=document))
+        return tagged
 
     async def wait_for_added(
         self,

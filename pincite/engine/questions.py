@@ -27,10 +27,14 @@ from pincite.flows.run import run_flow
 from pincite.ingest.read.picture_text import OcrPictureReader
 from pincite.models.kit_factory import KitFactory
 from pincite.query import pipeline
-from pincite.query.understand.level import level_of, missing_features
+from pincite.query.ground.starters import Starter, starter_questions
+from pincite.query.understand.level import level_of
 from pincite.store.conversations.feedback import FeedbackStore
 from pincite.store.conversations.sessions import Sessions
 from pincite.store.conversations.share_links import ShareLinks
+from pincite.store.documents.beginnings import beginnings
+from pincite.store.engines.late_rows import LateIndex
+from pincite.store.engines.tree_search import TreeIndex
 from pincite.store.operations.evaluations import Evaluations
 from pincite.store.operations.flows import FlowStore
 from pincite.store.operations.traces import TraceStore
@@ -39,6 +43,9 @@ from pincite.store.search.query_vectors import QueryVectorCache
 from pincite.text.units import count
 from pincite.tracing.recorder import TraceRecorder
 from pincite.tracing.replay import Replay, compare, question_of, replayable, settings_for, with_changes
+
+STARTING_DOCUMENTS = 12
+"""Documents from which questions to begin with are made: those that were changed last."""
 
 
 class Questions:
@@ -102,7 +109,7 @@ class Questions:
         asked = await self._with_folder_prompt(Question(question) if isinstance(question, str) else question, caller)
         kind = "chat" if asked.session_id or asked.conversation else "query"
         if settings is not None:
-            kind, (settings, _) = "evaluation", _with_level(asked, settings)
+            kind, settings = "evaluation", _with_level(asked, settings)
         async with self._run(caller, TraceRecorder(kind, asked, listen), settings) as run:
             return await pipeline.answer(run, asked)
 
@@ -137,6 +144,13 @@ class Questions:
         own = question.sampling.system_prompt
         both = "\n\n".join(part for part in (prompt, own) if part) or None
         return replace(question, sampling=replace(question.sampling, system_prompt=both))
+
+    async def starters(self, language: str | None = None, *, caller: Caller = LOCAL) -> list[Starter]:
+        """Return questions that the caller's newest documents answer; those in `language` first."""
+        scope = await self._services.scope(caller)
+        found = await beginnings(self._services.database, scope, documents=STARTING_DOCUMENTS)
+        texts = [(one.document_id, one.title, one.language, one.text) for one in found]
+        return await asyncio.to_thread(starter_questions, texts, language)
 
     async def search(
         self, question: str | Question, *, caller: Caller = LOCAL, settings: Settings | None = None
@@ -240,6 +254,9 @@ class Questions:
                 query_vectors=QueryVectorCache(self._services.database, tools.model),
                 document_reader=self._services.reader,
                 picture_reader=OcrPictureReader(self._services.reader_pool, settings.chunking),
+                builds=self._services.engine_builds,
+                tree=TreeIndex(self._services.database, tools.model, settings.rag),
+                late=LateIndex(self._services.database),
             ),
             settings=settings,
             caller=caller,
@@ -263,7 +280,7 @@ class Questions:
         return self._services.tools if other is None else (await self._services.index_switch.tools_for(other))[1]
 
     def _settings_for(self, recorder: TraceRecorder) -> tuple[Settings, tuple[Degraded, ...]]:
-        """Return the settings of a request, and the unmet needs of its profile and level.
+        """Return the settings of a request, and the unmet needs of its profile.
 
         A level overrides the profile, and the request's own changes override both; a search has no level.
         """
@@ -275,20 +292,17 @@ class Questions:
         )
         missing = [Degraded(PROFILE_STAGE, note) for note in unmet]
         if recorder.answers:
-            settings, without = _with_level(question, settings)
-            return settings, (*missing, *without)
+            return _with_level(question, settings), tuple(missing)
         changes = dict(question.changes)
         return (with_changes(settings, changes, "a request") if changes else settings), tuple(missing)
 
 
-def _with_level(question: Question, settings: Settings) -> tuple[Settings, list[Degraded]]:
-    """Return the settings with the values of the question's level and its own changes, and the level's unmet needs."""
+def _with_level(question: Question, settings: Settings) -> Settings:
+    """Return the settings with the values of the question's level and its own changes."""
     changes, level = dict(question.changes), level_of(question, settings)
-    missing: list[Degraded] = []
     if level is not None:
         changes = {**find_level(level).values, **changes}
-        missing = missing_features(level)
-    return (with_changes(settings, changes, "a request") if changes else settings), missing
+    return with_changes(settings, changes, "a request") if changes else settings
 
 
 def _fusion(rag: Rag) -> FusionSettings:

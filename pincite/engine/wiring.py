@@ -9,6 +9,7 @@ from pincite.concurrency import cancel_and_wait
 from pincite.config.settings import Settings
 from pincite.config.sources import SettingsLayers
 from pincite.core.accounts.access import LOCAL, Caller, Scope
+from pincite.engine.index.builders import make_builders
 from pincite.engine.index.switch import IndexSwitch
 from pincite.engine.index.tools import IndexTools, IndexToolsPool
 from pincite.engine.live_settings import LiveSettings
@@ -18,6 +19,7 @@ from pincite.engine.reader.page_locator import Locator
 from pincite.engine.sso import SingleSignOn
 from pincite.errors import DataFolderError, PinciteError
 from pincite.ingest.embed.enrich import EnrichmentTools
+from pincite.ingest.engines.builder import Builder, EngineWorker
 from pincite.ingest.pipeline import IngestKit
 from pincite.ingest.read.reader_pool import Reader
 from pincite.ingest.worker import Workers
@@ -43,6 +45,7 @@ from pincite.store.documents.remove import Removal
 from pincite.store.documents.rename import DocumentEditor
 from pincite.store.documents.versions import VersionArchive
 from pincite.store.embedded.server import EmbeddedServer
+from pincite.store.engines.builds import EngineBuilds
 from pincite.store.indexing.enrichments import Enrichments
 from pincite.store.indexing.job_list import JobList
 from pincite.store.indexing.jobs import Jobs
@@ -112,7 +115,8 @@ class Services:
         )
         stored = StoredSettings(self.database)
         self.live_settings = LiveSettings(self._layers, stored, self._check, self._prepare, self._adopt)
-        self.workers = Workers(lambda: self.ingest_kit, self._clean_up)
+        engines = EngineWorker(lambda: self.engine_builds, self.builders)
+        self.workers = Workers(lambda: self.ingest_kit, self._clean_up, engines)
         for stop in (self.reader_pool.close, self.live_settings.close, self.workers.stop):
             self._opened.push_async_callback(stop)
         await self.live_settings.open()
@@ -126,6 +130,7 @@ class Services:
         self.removal = Removal(self.database, files)
         self.jobs, self.job_list = Jobs(self.database, files.place), JobList(self.database)
         self.postings, self.versions = PackedPostings(self.database), VersionArchive(self.database, files)
+        self.engine_builds = EngineBuilds(self.database)
         self.index_switch = IndexSwitch(self.tools_pool, self.database, self.blobs.place)
         self.keys, self.users = ApiKeys(self.database), Users(self.database)
         self.permissions, self.logins = Permissions(self.database), LoginSessions(self.database)
@@ -191,6 +196,10 @@ class Services:
         self.tools, self.embedder, self.kit_factory = tools, tools.embedder, tools.kit_factory
         self._new_index_kits = []
         self.settings = prepared.settings
+
+    def builders(self) -> list[Builder]:
+        """Return the builders of the engines that the settings have built."""
+        return make_builders(self.settings, self.tools, self.engine_builds)
 
     def _make_ingest_kit(self, settings: Settings, tools: IndexTools, indexing: EditionWriter) -> IngestKit:
         enriching = EnrichmentTools(

@@ -14,6 +14,8 @@ from pincite.errors import Invalid, SettingsError
 UNCHANGED = "as it is"
 """Name of the variant with unchanged settings."""
 
+BUILT_BRANCHES = ("graph.", "tree.", "late.")
+"""Settings of what is built beside the index."""
 _SEPARATOR = re.compile(r",\s*(?=[a-z][\w.]*\s*=)")
 """A comma before another setting, unlike a comma in a list of values."""
 
@@ -29,7 +31,11 @@ class Variant:
     @property
     def index(self) -> tuple[tuple[str, Any], ...]:
         """The settings that affect the index; variants with equal ones share a library."""
-        acting = [name for name, key in catalogue().items() if key.acts == "index" and not key.secret]
+        acting = [
+            name
+            for name, key in catalogue().items()
+            if (key.acts == "index" or name.startswith(BUILT_BRANCHES)) and not key.secret
+        ]
         values = ((name, value_of(self.settings, name)) for name in acting)
         return tuple((name, tuple(value) if isinstance(value, list) else value) for name, value in values)
 

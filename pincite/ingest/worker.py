@@ -21,6 +21,7 @@ from pincite.errors import (
     StoreDown,
     Unavailable,
 )
+from pincite.ingest.engines.builder import EngineWorker
 from pincite.ingest.pipeline import IngestKit, ingest
 from pincite.store.indexing.jobs import SMALL_FILE_BYTES, Capacity, Job
 
@@ -54,8 +55,14 @@ class Workers:
     `kits_in_use` are the kits of the documents being processed. `name` is the holder that the jobs are claimed by.
     """
 
-    def __init__(self, current_kit: Callable[[], IngestKit], housekeeping: Callable[[], Awaitable[None]]) -> None:
+    def __init__(
+        self,
+        current_kit: Callable[[], IngestKit],
+        housekeeping: Callable[[], Awaitable[None]],
+        engines: EngineWorker | None = None,
+    ) -> None:
         self._current_kit = current_kit
+        self._engines = engines
         self._housekeeping = housekeeping
         number = next(_POOL_NUMBERS)
         self.name = f"{socket.gethostname()}:{os.getpid()}" + (f".{number}" if number > 1 else "")
@@ -75,10 +82,14 @@ class Workers:
             workers = self._current_kit().settings.ingest.workers
             self._tasks = [asyncio.create_task(self._run_worker(f"{self.name}:{n}")) for n in range(workers)]
             self._tasks.append(asyncio.create_task(self._run_housekeeping()))
+            if workers and self._engines is not None:
+                self._tasks.append(asyncio.create_task(self._run_builds(self._engines)))
 
     def wake(self) -> None:
         """Make idle workers look for jobs now."""
         self._wake.set()
+        if self._engines is not None:
+            self._engines.wake()
 
     async def drop(self, job_id: int) -> None:
         """Stop processing a cancelled job at once, not at its next heartbeat; a job that is not here is ignored."""
@@ -102,6 +113,13 @@ class Workers:
             except PinciteError as error:
                 log.warning("the housekeeping failed and runs again later: %s", error)
             await asyncio.sleep(HOUSEKEEPING_INTERVAL_S)
+
+    async def _run_builds(self, engines: EngineWorker) -> None:
+        """Build the data of engines while no document is being indexed in this process."""
+        while True:
+            if not self._claimed:
+                await _log_and_continue(engines.work(lambda: bool(self._claimed)))
+            await asyncio.sleep(IDLE_POLL_S)
 
     async def _run_worker(self, name: str) -> None:
         """Claim and process jobs until cancelled; the failure of one job does not stop the worker."""
@@ -160,6 +178,8 @@ class Workers:
         finally:
             self.kits_in_use.remove(kit)
             self._finished += 1
+            if self._engines is not None:
+                self._engines.wake()
 
     async def _pack_postings(self, kit: IngestKit, *, after: int) -> None:
         """Pack the postings of finished documents, which makes search faster, once there are `after` of them."""

@@ -2,10 +2,8 @@
 import { render } from "preact";
 import { loadWords } from "./common/words.js";
 import { html } from "./common/html.js";
-import { keepDropsOnPage } from "./shell/drops.js";
 import { Frame } from "./shell/frame.js";
 import { session } from "./shell/session.js";
 
 await Promise.all([loadWords(), session.load()]);
-keepDropsOnPage();
 render(html`<${Frame} />`, document.getElementById("page"));

@@ -33,7 +33,7 @@ async def history_lookup(run: Run, question: Question) -> Question:
         if run.kit.memory is None:
             raise NotFound(f"there is no session '{question.session_id}'")
         # `NotFound` is also raised for a session of another user.
-        saved = await run.kit.memory.recent(run.scope, question.session_id, max_turns)
+        saved = await run.kit.memory.recent(run.scope, question.session_id, max_turns, before=question.replaces)
         if not turns and run.settings.conversation.db_rehydration_enabled:
             turns = saved
     run.observe(turns=len(turns[-max_turns:]) if max_turns else 0)
@@ -54,6 +54,7 @@ async def history_saving(run: Run, plan: Plan, answer: Answer) -> Answer:
             incomplete_reason(answer.metadata.finish_reason) is None,
             run.id,
             tuple(dict.fromkeys(source.document_id for source in answer.sources)),
+            replaces=question.replaces,
         )
         await _save_turn(run, question.session_id, turn)
     answer = replace(answer, degraded=tuple(run.degraded))
@@ -97,8 +98,11 @@ async def _drop_turn(run: Run, session_id: str) -> None:
 
 @asynccontextmanager
 async def saved_if_interrupted(run: Run, question: Question) -> AsyncIterator[None]:
-    """Save a question before its answer; if it ends without one, save an incomplete turn with the text streamed so far."""
-    if question.session_id is not None:
+    """Save a question before its answer; if it ends without one, save an incomplete turn with the text streamed so far.
+
+    A turn that is to be replaced stays as it is until its new answer is complete.
+    """
+    if question.session_id is not None and not question.replaces:
         await _begin_turn(run, question.session_id, question.text)
     streamed: list[str] = []
     documents: dict[str, None] = {}
@@ -117,7 +121,7 @@ async def saved_if_interrupted(run: Run, question: Question) -> AsyncIterator[No
     except BaseException as error:
         if question.session_id is not None and isinstance(error, BadRequest):  # a refused question is not saved
             await _drop_turn(run, question.session_id)
-        elif question.session_id is not None:
+        elif question.session_id is not None and not question.replaces:  # a turn that was to be replaced stays
             incomplete = KeptTurn(
                 question.text, question.text, "".join(streamed), None, False, run.id, tuple(documents)
             )

@@ -18,7 +18,15 @@ from pincite.core.traces import Span, Trace
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 180.0)
 METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
-ENGINES = {"vector_search": "vector", "lexical_search": "lexical"}
+ENGINES = {
+    "vector_search": "vector",
+    "lexical_search": "lexical",
+    "graph_traversal": "graph",
+    "dual_level_search": "dual",
+    "tree_search": "tree",
+    "late_interaction": "late",
+}
+"""Span of a search → label of its engine."""
 
 Gauges = Mapping[str, Mapping[str, float]]
 """Gauge values by name and state: documents, chunks, jobs, connections."""

@@ -112,7 +112,7 @@ def test_every_route_asks_for_the_right_it_declares(
         if not response.headers["content-type"].startswith("text/event-stream"):  # those end when one leaves
             response.read()
     if required_permission(route) in allowed[role]:
-        expected = (200, 201, 202, 404, 409, 422, 426) if route.path != "/mcp" else (400,)
+        expected = (200, 201, 202, 404, 409, 422, 426) if route.path != "/mcp" else (400, 406)
         assert response.status_code in expected, response.text
     else:
         assert_problem(response, 403, "not_allowed")

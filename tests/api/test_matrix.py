@@ -40,6 +40,7 @@ class Row:
     """Whether a setting keeps it shut for everybody."""
     administered: bool = False
     """Whether administrators may do it to what is somebody else's: then they are tried elsewhere."""
+    headers: Mapping[str, str] = field(default_factory=dict)
     stream: bool = False
     """Whether it goes on until somebody leaves: then only those who may not come in are tried."""
 
@@ -94,6 +95,7 @@ TABLE = {
     "DELETE /chat/streams/{stream_id}": Row("read"),
     "GET /chat/ws": Row("read"),
     "WS /chat/ws": Row("read", stream=True),
+    "GET /suggestions": Row("read"),
     "GET /sessions": Row("read"),
     "DELETE /sessions": Row("read", params={"all": False}),
     "GET /sessions/{session_id}": Row("read"),
@@ -136,6 +138,11 @@ TABLE = {
     "GET /keys": Row("administer"),
     "POST /keys": Row("administer", body={"name": "x", "user": "nobody here"}),
     "DELETE /keys/{key_id}": Row("administer"),
+    "GET /providers/llm": Row("administer"),
+    "PUT /providers/llm": Row("administer", body={"provider": "no such provider"}),
+    "GET /me/keys": Row("read"),
+    "POST /me/keys": Row("read", body={"name": ""}),
+    "DELETE /me/keys/{key_id}": Row("read"),
     "GET /audit": Row("administer"),
     "POST /audit/verify": Row("administer"),
     "GET /settings": Row("administer"),
@@ -180,9 +187,24 @@ TABLE = {
             "jsonrpc": "2.0",
             "id": 1,
             "method": "tools/call",
-            "params": {"name": "read_document", "arguments": {"doc_id": "{document}"}},
+            "params": {
+                "name": "read_document",
+                "arguments": {"doc_id": "{document}"},
+                "_meta": {
+                    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                    "io.modelcontextprotocol/clientCapabilities": {},
+                },
+            },
+        },
+        headers={
+            "Accept": "application/json, text/event-stream",
+            "Mcp-Protocol-Version": "2026-07-28",
+            "Mcp-Method": "tools/call",
+            "Mcp-Name": "read_document",
         },
     ),
+    "DELETE /mcp": Row("read"),
+    "POST /v1/responses": Row("read", body={"input": f"Where is the {SECRET}?", "document_ids": ["{document}"]}),
 }
 ELSEWHERE = ("/api/", "/v1/", "/mcp")
 """How paths begin that are not under `/api/v1`."""
@@ -195,6 +217,7 @@ REPEATS = (
     "/api/query",
     "/api/chat",
     "/v1/chat/completions",
+    "/v1/responses",
     "/flows/run",
 )
 """Routes that repeat what they were asked."""
@@ -237,7 +260,7 @@ class World:
         body = json.loads(_filled(json.dumps(row.body), ids)) if row.body is not None else None
         more: dict[str, Any] = {"files": {"file": ("m.md", "# M")}} if row.form else {"json": body} if body else {}
         address = path if path.startswith(ELSEWHERE) else f"{API}{path}"
-        return self.clients[who].request(method, address, params=dict(row.params), **more)
+        return self.clients[who].request(method, address, params=dict(row.params), headers=dict(row.headers), **more)
 
 
 def _code(response: httpx2.Response) -> str:

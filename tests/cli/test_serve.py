@@ -47,7 +47,7 @@ def test_the_demo_answers_with_a_citation_and_adds_nothing_twice(pincite: Call, 
     first = pincite("demo", "--once")
     assert first.code == 0
     assert first.out.startswith("1 sample document in /")
-    assert f"{QUESTION} The cook feeds the cat's kittens. [1] Source [1] Cat sample.md, line 3 │" in first.words
+    assert f"{QUESTION} The cook feeds the cat's kittens. [1] Source [1] Cat demo/sample.md, line 3 │" in first.words
     again = pincite("demo", "--once", "--json").json
     assert again["question"] == QUESTION
     assert again["answer"]["citations"][0]["quote"] == "The cook feeds the cat's kittens."

@@ -9,7 +9,7 @@ from pincite.config.schema import catalogue
 from pincite.config.sources import load_settings, with_values
 from pincite.core.query.question import EffortLevel, Question
 from pincite.errors import Invalid
-from pincite.query.understand.level import level_of, missing_features
+from pincite.query.understand.level import level_of
 from pincite.tracing.replay import replayable
 
 
@@ -60,7 +60,12 @@ def test_an_unknown_level_is_an_error_that_lists_all_levels() -> None:
         find_level("maxi")
 
 
-def test_missing_features_of_a_level_are_reported_with_a_reason() -> None:
-    assert (missing_features("basic"), missing_features("standard")) == ([], [])
-    [note] = missing_features("enhanced")
-    assert (note.stage, "no knowledge graph" in note.reason, "enhanced" in note.reason) == ("graph", True, True)
+def test_the_graph_is_used_from_enhanced_on_and_all_engines_at_the_maximum() -> None:
+    engines = ("knowledge_graph_enabled", "dual_level", "tree", "late_interaction")
+    enabled = {name: tuple(find_level(name).values[f"rag.{one}"] for one in engines) for name in levels()}
+    assert enabled == {
+        "basic": (False,) * 4,
+        "standard": (False,) * 4,
+        "enhanced": (True, False, False, False),
+        "maximum": (True,) * 4,
+    }

@@ -15,11 +15,8 @@ def test_there_are_six_profiles() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_values_exist_as_settings_and_waiting_values_do_not(name: str) -> None:
-    profile = profiles()[name]
-    assert [key for key in profile.values if key not in catalogue()] == []
-    ready = [key for key in profile.waiting if key in catalogue()]
-    assert ready == [], "these settings exist now: move their lines from `waiting` to `values` in profiles.toml"
+def test_values_exist_as_settings(name: str) -> None:
+    assert [key for key in profiles()[name].values if key not in catalogue()] == []
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -30,7 +30,7 @@ class Memory:
         self.begun: list[str] = []
         self._fail = fail
 
-    async def recent(self, *_: Any) -> tuple[()]:
+    async def recent(self, *_: Any, **__: Any) -> tuple[()]:
         return ()
 
     async def begin_turn(self, _scope: Any, session_id: str, question: str, _trace_id: str) -> int:
@@ -212,7 +212,7 @@ TURNS = tuple(Exchange(f"q{n}", f"q{n}", f"a{n}") for n in range(20))
 class Kept:
     """Twenty turns of one session."""
 
-    async def recent(self, scope: Any, session_id: str, turns: int) -> tuple[Exchange, ...]:
+    async def recent(self, scope: Any, session_id: str, turns: int, **_: Any) -> tuple[Exchange, ...]:
         if session_id != "s1":
             raise NotFound(f"there is no session '{session_id}'")
         return TURNS[len(TURNS) - turns :]

@@ -83,7 +83,7 @@ def test_a_profile_sets_what_its_design_says(key: str, name: str) -> None:
     if wanted is ANY:
         return
     profile = profiles()[name]
-    assert (profile.values | profile.waiting)[key] == wanted
+    assert profile.values[key] == wanted
 
 
 @pytest.mark.parametrize(

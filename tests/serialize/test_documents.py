@@ -55,7 +55,7 @@ def test_a_document() -> None:
 
 def test_a_receipt() -> None:
     assert set(receipt_json(Receipt("d", 1, 2, 3, 4, 0, 0, 0, True, True))) == fields(
-        "document_id, versions, chunks, vectors, postings, facts, cache_entries, quotes, file, verified"
+        "document_id, versions, chunks, vectors, postings, facts, cache_entries, quotes, file, verified, summaries, token_vectors"
     )
 
 

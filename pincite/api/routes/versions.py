@@ -8,6 +8,7 @@ from starlette.responses import JSONResponse
 
 from pincite.api.dependencies import Administrator, Engine, ReaderAsOwner, Writer
 from pincite.api.paths import API
+from pincite.core.engines import BuiltEngine
 from pincite.engine.reader.diff import CONTEXT_LINES
 from pincite.evaluate.compare_indexes import compare_indexes
 from pincite.evaluate.report import comparison_json
@@ -34,16 +35,24 @@ async def diff(
 
 
 class ReindexBody(Body):
-    """The documents to reindex, by default all. With `hold`, the new index waits for `POST /index/switch`."""
+    """The documents to reindex, by default all. With `hold`, the new index waits for `POST /index/switch`.
+
+    With `engine`, nothing is indexed again: only the data of that engine is built.
+    """
 
     document_ids: DocumentIds | None = None
     stale: bool = False
     hold: bool = False
+    engine: BuiltEngine | None = None
 
 
 @router.post("/documents/reindex")
 async def reindex(body: ReindexBody, pincite: Engine, caller: Writer) -> JSONResponse:
     """Reindex documents from their original files in the background; search continues meanwhile."""
+    if body.engine is not None:
+        return JSONResponse(
+            {"documents": await pincite.admin.build(body.engine, body.document_ids, caller=caller)}, 202
+        )
     queued = await pincite.admin.reindex(body.document_ids, stale=body.stale, hold=body.hold, caller=caller)
     return JSONResponse({"documents": queued, "index": indexes_json(await pincite.admin.index.status())}, 202)
 

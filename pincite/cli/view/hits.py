@@ -20,11 +20,19 @@ CAUSE_NAMES: dict[Cause, str] = {
     "document": "document",
     "part": "part",
     "query": "text",
+    "graph": "graph",
+    "dual": "dual",
+    "tree": "tree",
+    "late": "late",
 }
 """Names of the score contributions in the table."""
 CAUSE_NOTES: dict[Cause, str] = {
     "near": "near: raw is the share of the question's words in the passage, times their proximity",
     "section": "section, document: raw is the score of the passage's section or document, from its best passages",
+    "graph": "graph: raw is the passage's rank value in the graph (personalised PageRank), the best one has 1",
+    "dual": "dual: raw is 1 for the first passage of both levels joined, and falls with the place",
+    "tree": "tree: raw is the score of the best summary above the passage",
+    "late": "late: raw is the mean similarity of each token of the question to its nearest one in the passage",
     "part": "part: raw is the score of a further passage in it; the shares of the best one are above",
 }
 UNRANKED_NOTE = (

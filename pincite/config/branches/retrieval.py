@@ -34,6 +34,11 @@ class Rag(Branch):
     top_k: int = Field(
         default=10, ge=1, le=1000, description="Number of passages a search returns and an answer may use."
     )
+    top_k_by_intent: bool = Field(
+        default=True,
+        description="Retrieve 1.5 times `rag.top_k` for a list and twice as many for a summary, unless the request says how "
+        "many. Off: `rag.top_k` for every question.",
+    )
     max_per_owner: int = Field(
         default=0,
         ge=0,
@@ -74,6 +79,20 @@ class Rag(Branch):
         default=0.2,
         description="If one of the three best passages mentions the title of another document, the best passage of "
         "that document gains this share of its score; half of it if the question mentions the title. 0 disables it.",
+    )
+    knowledge_graph_enabled: bool = Field(
+        default=False,
+        description="Search the knowledge graph for every question. Where a graph is built (`graph.build`), it is also "
+        "used without this for questions of several steps, comparisons, analytical questions and the strategy `fusion`.",
+    )
+    dual_level: bool = Field(
+        default=False,
+        description="Search the facts and entities of the graph at two levels: by the names of the question and by its "
+        "themes. Needs `graph.vectors`.",
+    )
+    tree: bool = Field(default=False, description="Search the tree of summaries (`tree.build`).")
+    late_interaction: bool = Field(
+        default=False, description="Rank by late interaction of the tokens of question and passage (`late.build`)."
     )
     rrf_k: int = Field(default=30, ge=1, le=1000, description="Constant of reciprocal rank fusion between engines.")
     multi_query_rrf_k: int = Field(

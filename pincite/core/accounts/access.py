@@ -54,6 +54,11 @@ def require(caller: Caller, permission: str) -> None:
         raise NotAllowed(f"the role '{caller.role}' may not {permission} here; use a key of another role")
 
 
+def may_give(caller: Caller, role: Role) -> bool:
+    """Whether a role has no permission that the caller lacks."""
+    return PERMISSIONS[role] <= PERMISSIONS[caller.role]
+
+
 @dataclass(frozen=True, slots=True)
 class ShareRequest:
     """Whom to share with, as a user wrote it: ids or names of users and groups, and roles."""

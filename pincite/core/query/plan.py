@@ -3,9 +3,11 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from pincite.core.engines import EngineName
 from pincite.core.query.question import Question, Strategy
 
-Via = Literal["dense", "lexical"]
+Via = Literal["dense", "lexical"] | EngineName
+"""An engine of a search."""
 
 
 Intent = Literal["FACTUAL", "SUMMARY", "COMPARISON", "LIST", "ANALYTICAL"]

@@ -12,6 +12,7 @@ from pincite.core.protocols import Embedder
 from pincite.errors import ProviderError, Unavailable
 from pincite.ingest.embed.embedder_child import ChildDied, EmbedderChild, Message
 from pincite.ingest.embed.passage_vectors import PassageText, Windows, decode_vectors, embed_passages
+from pincite.models.token_vectors import PackedTokens
 
 log = logging.getLogger(__name__)
 
@@ -29,6 +30,7 @@ class BulkEmbedder(Protocol):
     """Turns passages into the vectors of their windows; `close` it when done."""
 
     async def embed(self, passages: Sequence[PassageText]) -> list[Windows]: ...
+    async def embed_tokens(self, texts: Sequence[tuple[str, str]], folder: str) -> PackedTokens: ...
     async def close(self) -> None: ...
 
 
@@ -54,6 +56,12 @@ class DirectBulkEmbedder:
         """The vectors of each passage, one per window."""
         return await embed_passages(self._embedder, passages, self._batch)
 
+    async def embed_tokens(self, texts: Sequence[tuple[str, str]], folder: str) -> PackedTokens:
+        """The token vectors of each text with its language, by the model of a folder."""
+        from pincite.models.token_encoder import packed_tokens  # it loads the library of local models
+
+        return await packed_tokens(self._embedder, texts, folder)
+
     async def close(self) -> None:
         """Do nothing: there is no process to end."""
 
@@ -77,6 +85,13 @@ class ProcessBulkEmbedder:
         can be written in one transaction.
         """
         return await self._batcher(passages)
+
+    async def embed_tokens(self, texts: Sequence[tuple[str, str]], folder: str) -> PackedTokens:
+        """The token vectors of each text with its language, by the embedder's model or that of a folder."""
+        parts = [texts[first : first + _REQUEST_PASSAGES] for first in range(0, len(texts), _REQUEST_PASSAGES)]
+        answers = [await self._answer({"texts": part, "folder": folder}) for part in parts or [()]]
+        found = [PackedTokens.from_message(answer) for answer in answers]
+        return PackedTokens(found[0].model, found[0].dimensions, [one for part in found for one in part.passages])
 
     async def _embed_batch(self, documents: Sequence[Sequence[PassageText]]) -> list[list[Windows] | Exception]:
         """The vectors of each document; if the batch fails, each document is embedded alone."""
@@ -113,8 +128,13 @@ class ProcessBulkEmbedder:
                 await self._child.stop()
 
     async def _ask(self, passages: Sequence[PassageText]) -> list[Windows]:
+        try:
+            return decode_vectors(await self._answer({"passages": passages}))
+        except (LookupError, TypeError, ValueError) as error:
+            raise ProviderError(f"the embedding process of '{self._name}' sent an invalid answer: {error}") from error
+
+    async def _answer(self, request: Message) -> Message:
         """The answer to one request, which is sent again once where the child dies."""
-        request: Message = {"passages": passages}
         try:
             answer = await (await self._running_child()).ask(request)
         except ChildDied as error:
@@ -123,10 +143,7 @@ class ProcessBulkEmbedder:
                 answer = await (await self._running_child()).ask(request)
             except ChildDied as again:
                 raise ProviderError(f"the embedding process of '{self._name}' died twice: {again}") from again
-        try:
-            return decode_vectors(self._without_error(answer))
-        except (LookupError, TypeError, ValueError) as error:
-            raise ProviderError(f"the embedding process of '{self._name}' sent an invalid answer: {error}") from error
+        return self._without_error(answer)
 
     async def _running_child(self) -> EmbedderChild:
         async with self._starting:

@@ -12,6 +12,7 @@ import { again, forget, stop, underWay, uploads } from "./uploads.js";
 
 const SHOWN_JOBS = 4;
 const SHOWN_FAILURES = 50;
+const NEVER = [413, 415, 422]; // the file itself is refused: another try gives the same
 
 export function Activity({ queue }) {
   const { files } = uploads.use();
@@ -45,7 +46,7 @@ function Sending({ files }) {
     ${open > 0 && html`<${Progress} label=${t("activity.sending")} value=${out / all} />`}
     ${failed.length > 0 && html`<ul class="failures">${failed.slice(0, SHOWN_FAILURES).map((one) => html`<li key=${one.key}>
       <span>${!one.problem.words.includes(one.name) && html`<strong>${one.name}</strong> `}${one.problem.words}</span>
-      <button class="button small" onClick=${() => again(one.key)} aria-label=${t("activity.again.name", { name: one.name })}>${t("activity.again")}</button>
+      ${!NEVER.includes(one.problem.status) && html`<button class="button small" onClick=${() => again(one.key)} aria-label=${t("activity.again.name", { name: one.name })}>${t("activity.again")}</button>`}
     </li>`)}</ul>`}
   </div>`;
 }

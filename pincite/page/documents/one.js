@@ -52,11 +52,12 @@ export function One({ id, query, person }) {
         <h1>${document.title}</h1>
       </div>
       <${Status} document=${document} job=${job} />
+      ${document.chunks > 0 && html`<button class="button" onClick=${() => acts.act("ask", document)}><${Icon} name="ask" />${t("documents.act.ask")}</button>`}
       <${Menu} label=${t("documents.more", { name: document.name })} items=${actionsOn(document, job, mine, acts.act)} />
     </header>
     <${About} document=${document} person=${person} />
     <${Tabs} label=${t("document.views")} tabs=${tabs} chosen=${shown} onChoose=${choose}>
-      ${shown === "document" && html`<${Itself} key=${document.version} document=${document} />`}
+      ${shown === "document" && html`<${Itself} key=${document.version + query} document=${document} query=${query} />`}
       ${shown === "passages" && html`<${Passages} key=${document.version + document.updated_at} document=${document} query=${query} />`}
       ${shown === "versions" && html`<${Versions} key=${document.versions} document=${document} query=${query} />`}
     </${Tabs}>

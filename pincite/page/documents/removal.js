@@ -6,7 +6,7 @@ import { remove } from "../common/api.js";
 import { html } from "../common/html.js";
 import { number, t } from "../common/words.js";
 
-const COUNTED = ["versions", "chunks", "vectors", "postings", "facts", "cache_entries", "quotes"];
+const COUNTED = ["versions", "chunks", "vectors", "postings", "facts", "summaries", "token_vectors", "cache_entries", "quotes"];
 
 /** `what` is `{title, question, path, params}`; `done` is called after the deletion, before the receipt is closed. */
 export function RemovalDialog({ what, close, done }) {

@@ -11,6 +11,7 @@ export const VIEWS = [
   { name: "bench", icon: "bench", menu: true, role: "reader", key: "b", load: () => import("../bench/room.js") },
   { name: "evaluation", icon: "evaluation", menu: true, role: "editor", key: "e", load: () => import("../evaluation/room.js") },
   { name: "settings", icon: "settings", menu: true, role: "administrator", key: "s", load: () => import("../settings/room.js") },
+  { name: "account", role: "reader", load: () => import("../account/room.js") },
   { name: "setup", open: true, plain: true, load: () => import("../setup/room.js") },
   { name: "login", open: true, plain: true, load: () => import("../login/room.js") },
 ];

@@ -18,7 +18,7 @@ from pincite.errors import PinciteError, Unavailable
 from pincite.query.cache.same_question import Difference, difference
 from pincite.query.ground.ground import incomplete_reason
 from pincite.query.prompt.templates import custom_prompts
-from pincite.query.understand.level import missing_features
+from pincite.query.retrieve.engines import is_not_built
 from pincite.text.terms import question_language
 
 MAX_CACHED_TEMPERATURE = 0.7
@@ -58,7 +58,7 @@ def may_use_cache(run: Run, plan: Plan) -> bool:
     is_current = question.filters.as_of is None and question.filters.index is None
     complete = not _uses_conversation(run, plan) or question.standalone is not None
     is_undisturbed = (
-        not _is_temporary(run.degraded, run) and not run.warnings and (temperature or 0.0) <= MAX_CACHED_TEMPERATURE
+        not _is_temporary(run.degraded) and not run.warnings and (temperature or 0.0) <= MAX_CACHED_TEMPERATURE
     )
     return (
         run.kit.cache is not None
@@ -169,14 +169,13 @@ def _is_cacheable(run: Run, plan: Plan, answer: Answer) -> bool:
     """Whether an answer may be cached: complete, with sources, without warnings, independent of the conversation."""
     reason = answer.metadata.finish_reason
     complete = incomplete_reason(reason) is None and reason != NO_ANSWER
-    unusual = answer.warnings or _is_temporary(answer.degraded, run)
+    unusual = answer.warnings or _is_temporary(answer.degraded)
     return complete and bool(answer.sources) and not (unusual or _uses_conversation(run, plan))
 
 
-def _is_temporary(notes: Sequence[Degraded], run: Run) -> bool:
+def _is_temporary(notes: Sequence[Degraded]) -> bool:
     """Whether a degradation is temporary; what a level or a profile lacks here is not: settings decide about it."""
-    lasting = set(missing_features(run.settings.answers.level))
-    return any(note not in lasting and note.stage != PROFILE_STAGE for note in notes)
+    return any(not is_not_built(note) and note.stage != PROFILE_STAGE for note in notes)
 
 
 def _cache_key(run: Run, plan: Plan) -> bytes:

@@ -107,6 +107,8 @@ MAX_MMR_STEPS = 100
 """Hits that MMR selects one by one; the rest are ordered by their value after these."""
 SAME_DOCUMENT_SIMILARITY = 0.5
 """Minimum similarity of two passages of one document."""
+MIN_SCORE_RANGE = 0.1
+"""Scores are compared on a range of at least this share of the best one: nearly equal scores stay nearly equal."""
 
 
 def diversifies(plan: Plan, rag: Rag) -> bool:
@@ -122,7 +124,8 @@ def mmr(hits: Sequence[Hit], weight: float, limit: int) -> list[Hit]:
     if len(hits) < 2:
         return list(hits)
     scores = [hit.score for hit in hits]
-    scale = Scale(weight, min(scores), (max(scores) - min(scores)) or 1.0)
+    span = max(max(scores) - min(scores), MIN_SCORE_RANGE * abs(max(scores)))
+    scale = Scale(weight, min(scores), span or 1.0)
     terms_of = [chunk_terms(hit.chunk) for hit in hits]
     similarity, remaining, selected = [0.0] * len(hits), list(range(len(hits))), list[Hit]()
 

@@ -43,10 +43,12 @@ class Fusion:
     def __init__(
         self, rankings: Sequence[Ranking], alpha: float | None, rag: Rag, *, many: bool, depth: int = 100
     ) -> None:
-        both = len({ranking.search.via for ranking in rankings}) > 1
+        both = {"dense", "lexical"} <= {ranking.search.via for ranking in rankings}
         dense = rag.alpha if alpha is None else alpha
-        weights = {"dense": dense, "lexical": 1 - dense} if both else {"dense": 1.0, "lexical": 1.0}
-        self._rankers = [_Ranker(ranking, weights[ranking.search.via], rag) for ranking in rankings if ranking.matches]
+        weights = {"dense": dense, "lexical": 1 - dense} if both else {}
+        self._rankers = [
+            _Ranker(ranking, weights.get(ranking.search.via, 1.0), rag) for ranking in rankings if ranking.matches
+        ]
         keys = {match.key for ranking in rankings for match in ranking.matches}
         self.joined = many
         self._queries = _by_query(self._rankers, rag.multi_query_rrf_k, depth) if many else {}

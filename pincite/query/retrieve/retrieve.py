@@ -9,6 +9,7 @@ from pincite.core.query.plan import Plan, Search
 from pincite.core.run import Run
 from pincite.core.traces import span
 from pincite.errors import Unavailable
+from pincite.query.retrieve.engines import FirstPass, FurtherEngines
 from pincite.query.retrieve.fusion import Fusion, Ranking
 from pincite.query.retrieve.title_links import QUESTION_MENTION_SCORE, boost_named_documents, mentioned_names
 
@@ -19,13 +20,16 @@ MAX_ATTEMPTS = 3
 
 
 async def retrieval(run: Run, plan: Plan) -> list[Hit]:
-    """Run every search concurrently, fuse the rankings and fetch the best chunks from one snapshot."""
+    """Run every search concurrently, fuse the rankings and fetch the best chunks from one snapshot.
+
+    Further engines (`engines.py`) begin with what dense and lexical search found.
+    """
     vectors: Mapping[int, Vector] = {}
     for _ in range(MAX_ATTEMPTS):
         vectors, rankings = await _search(run, plan, vectors)
-        fusion = Fusion(
-            rankings, plan.question.alpha, run.settings.rag, many=plan.many, depth=max(plan.top_k, plan.reads)
-        )
+        fusion = _fuse(run, plan, rankings)
+        if further := await FurtherEngines(run, plan).rankings(FirstPass(vectors, rankings, fusion)):
+            fusion = _fuse(run, plan, [*rankings, *further])
         best = sorted(fusion.scores, key=lambda key: (-fusion.scores[key], key))[: _fetch_limit(run, plan)]
         with span("passage_fetch", passages=len(best)):
             fetched = await run.kit.index.fetch(
@@ -41,6 +45,11 @@ async def retrieval(run: Run, plan: Plan) -> list[Hit]:
         )
     hits = [_hit(fusion, chunk, fetched) for key in best if (chunk := fetched.chunks.get(key))]
     return await _follow_titles(run, plan, vectors[0], fusion, hits) if _follows_titles(run, plan, vectors) else hits
+
+
+def _fuse(run: Run, plan: Plan, rankings: Sequence[Ranking]) -> Fusion:
+    depth = max(plan.top_k, plan.reads)
+    return Fusion(rankings, plan.question.alpha, run.settings.rag, many=plan.many, depth=depth)
 
 
 def _follows_titles(run: Run, plan: Plan, vectors: Mapping[int, Vector]) -> bool:

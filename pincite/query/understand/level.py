@@ -2,9 +2,7 @@
 
 from dataclasses import dataclass
 
-from pincite.config.levels import levels
 from pincite.config.settings import Settings
-from pincite.core.query.answer import Degraded
 from pincite.core.query.plan import QuestionAnalysis
 from pincite.core.query.question import EffortLevel, Question
 from pincite.query.understand.strategy import is_abstract
@@ -14,14 +12,6 @@ def level_of(question: Question, settings: Settings) -> EffortLevel | None:
     """The level whose settings apply to a question; None where the settings are used unchanged."""
     configured = settings.answers.level
     return question.intelligence_level or (None if configured == "standard" else configured)
-
-
-def missing_features(level: EffortLevel) -> list[Degraded]:
-    """The features that a level would use and this installation does not have."""
-    return [
-        Degraded(stage, f"{reason}; the level {level} is used without it")
-        for stage, reason in levels()[level].waiting.items()
-    ]
 
 
 def uses_chain_of_thought(settings: Settings, analysis: QuestionAnalysis) -> bool:
@@ -49,7 +39,7 @@ class LevelSummary:
 
     def to_text(self, analysis: QuestionAnalysis) -> str:
         """The summary in one line, with further features that this kind of question would benefit from."""
-        hints = {CHAIN_OF_THOUGHT: analysis.hints.chain_of_thought, "a graph": analysis.hints.graph}
+        hints = {CHAIN_OF_THOUGHT: analysis.hints.chain_of_thought, GRAPH: analysis.hints.graph}
         unused = [hint for hint, useful in hints.items() if useful and hint not in self.features]
         features = f"; {', '.join(self.features)}" if self.features else ""
         return f"level {self.level}: {self.reason}{features}" + (
@@ -57,7 +47,7 @@ class LevelSummary:
         )
 
 
-LEVEL_NOT_SET, CHAIN_OF_THOUGHT = "the settings as they are", "chain of thought"
+LEVEL_NOT_SET, CHAIN_OF_THOUGHT, GRAPH = "the settings as they are", "chain of thought", "a graph"
 RULE_VERIFICATION, CLAIM_JUDGING = "verification by rules", "claims judged by the model"
 
 
@@ -78,6 +68,10 @@ def summarize_level(
         RULE_VERIFICATION: rag.verification_enabled and rag.verification_by == "rules",
         "verification by the model": rag.verification_enabled and rag.verification_by == "model",
         "second pass": rag.second_look,
+        GRAPH: rag.knowledge_graph_enabled,
+        "dual-level retrieval": rag.dual_level,
+        "tree of summaries": rag.tree,
+        "late interaction": rag.late_interaction,
         CHAIN_OF_THOUGHT: uses_chain_of_thought(settings, analysis),
         "extended thinking": answers.extended_thinking,
         f"{answers.drafts} drafts that vote": answers.ensemble_voting,

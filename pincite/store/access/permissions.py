@@ -17,6 +17,7 @@ from pincite.core.accounts.users import Person
 from pincite.errors import Conflict, Invalid, NotFound
 from pincite.store.access.audit_log import record
 from pincite.store.database import LONG_TIMEOUTS, Connection, Database, fetch_all, fetch_one
+from pincite.store.engines.tables import ALL_TABLES
 from pincite.store.search.corpus_stats import bump_revision
 from pincite.store.search.packed_postings import remove_editions
 from pincite.store.search.vocabulary import remove_words, store_words
@@ -264,6 +265,7 @@ _REALM_TABLES: Mapping[str, str] = {
     "past_vector": "edition = any(%(editions)s)",
     "posting": "edition = any(%(editions)s)",
     "past_posting": "edition = any(%(editions)s)",
+    **dict.fromkeys(ALL_TABLES, "edition = any(%(editions)s)"),
     "page": _OF_VERSION,
     "piece": _OF_VERSION,
     "enrichment": "document_id = any(%(documents)s)",

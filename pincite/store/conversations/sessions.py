@@ -159,17 +159,24 @@ class Sessions:
         async with self._database.transaction(scope.person) as connection:
             return (await connection.execute("delete from session where owner = %s", (scope.person,))).rowcount
 
-    async def recent(self, scope: Scope, session_id: str, turns: int) -> tuple[Exchange, ...]:
-        """Return the last turns, oldest first; answers that are incomplete or cite unreadable documents are empty."""
+    async def recent(
+        self, scope: Scope, session_id: str, turns: int, *, before: str | None = None
+    ) -> tuple[Exchange, ...]:
+        """Return the last turns, oldest first; answers that are incomplete or cite unreadable documents are empty.
+
+        With `before`, the turns before the one with this trace id.
+        """
         async with self._database.transaction(scope.person) as connection:
             await _find_session(connection, scope, session_id)
+            end = None if before is None else await _find_turn(connection, scope, session_id, before)
             found = await fetch_all(
                 connection,
                 "select question, standalone, case when complete and not removed and not exists ("
                 " select from turn_document q where q.turn_id = t.id and not exists"
                 " (select from document d where d.id = q.document_id and d.realm = any(%s))) then words else '' end"
-                " from turn t where session_id = %s and owner = %s order by id desc limit %s",
-                (list(scope.realms), session_id, scope.person, turns),
+                " from turn t where session_id = %s and owner = %s and (%s::bigint is null or id < %s)"
+                " order by id desc limit %s",
+                (list(scope.realms), session_id, scope.person, end, end, turns),
             )
         return tuple(Exchange(*row) for row in reversed(found))
 
@@ -200,6 +207,12 @@ class Sessions:
         async with self._database.transaction(scope.person) as connection:
             await _find_session(connection, scope, session_id)
             turn = await _without_removed(connection, scope, turn)
+            if turn.replaces is not None:
+                first = await _find_turn(connection, scope, session_id, turn.replaces)
+                await connection.execute(
+                    "delete from turn where session_id = %s and owner = %s and id >= %s",
+                    (session_id, scope.person, first),
+                )
             values = {
                 "id": begun,
                 "session": session_id,
@@ -260,6 +273,15 @@ async def _find_session(connection: Connection, scope: Scope, session_id: str) -
     if row is None:
         raise NotFound(f"there is no session '{session_id}'")
     return Session(*row)
+
+
+async def _find_turn(connection: Connection, scope: Scope, session_id: str, trace_id: str) -> int:
+    """Return the id of the turn with this trace id."""
+    query = "select id from turn where session_id = %s and owner = %s and trace_id = %s"
+    row = await fetch_one(connection, query, (session_id, scope.person, trace_id))
+    if row is None:
+        raise NotFound(f"the session has no turn with the trace id '{trace_id}'")
+    return int(row[0])
 
 
 async def _without_removed(connection: Connection, scope: Scope, turn: KeptTurn) -> KeptTurn:

@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
+from psycopg import sql
+
 from pincite.core.accounts.access import Scope
 from pincite.core.accounts.audit import AuditEntry
 from pincite.core.documents.document import Receipt
@@ -13,6 +15,7 @@ from pincite.store.conversations.answer_cache import remove_cached_answers
 from pincite.store.conversations.sessions import remove_quotes
 from pincite.store.database import LONG_TIMEOUTS, Connection, Database, fetch_all, fetch_one
 from pincite.store.documents.blob_files import BlobFiles
+from pincite.store.engines.tables import count_rows, remove_builds
 from pincite.store.search.corpus_stats import bump_revision
 from pincite.store.search.packed_postings import remove_editions
 from pincite.store.search.vocabulary import remove_words
@@ -33,6 +36,7 @@ class Removal:
             terms = [term for (term,) in await fetch_all(connection, _TERMS, {"editions": editions})]
             await remove_editions(connection, editions)
             await remove_words(connection, editions)
+            built = await remove_builds(connection, editions)
             removed = {
                 table: (await connection.execute(statement, {"editions": editions, "id": document_id})).rowcount
                 for table, statement in _REMOVALS.items()
@@ -60,7 +64,9 @@ class Removal:
             chunks=removed["chunk"],
             vectors=removed["vector"] + removed["past_vector"],
             postings=removed["posting"] + removed["past_posting"],
-            facts=0,
+            facts=built["graph"],
+            summaries=built["tree"],
+            token_vectors=built["late"],
             cache_entries=answers + removed["enrichment"],
             quotes=quotes,
             file=all(removed_files),
@@ -70,7 +76,7 @@ class Removal:
     async def _remaining(self, scope: Scope, wanted: Mapping[str, Any]) -> int:
         """Return the number of rows left of the removed versions; a version uploaded again meanwhile does not count."""
         async with self._database.transaction(scope.person, local=LONG_TIMEOUTS) as connection:
-            row = await fetch_one(connection, _REMAINING, wanted)
+            row = await fetch_one(connection, sql.SQL(_REMAINING).format(engines=count_rows()), wanted)
         assert row is not None
         return int(row[0])
 
@@ -100,6 +106,7 @@ _REMAINING = """
          + (select count(*) from past_posting where edition = any(%(editions)s))
          + (select count(*) from turns_quoting(%(id)s) where turn_id = any(%(turns)s))
          + cached_from(%(id)s)
+         + {engines}
          + (select count(*) from trace where documents @> array[%(id)s] and content ?| array['answer', 'thoughts'])
          + (select count(*) from evaluation_question where document_id = %(id)s and version = any(%(versions)s))
          + (select count(*) from unnest(%(terms)s::text[]) as gone (term)

@@ -36,7 +36,7 @@ _COLUMNS: Columns = MappingProxyType(
         "owner": "d.owner",
         "created_at": "d.created_at",
         "updated_at": "d.updated_at",
-        "notes": "d.notes",
+        "notes": "d.notes || array(select b.note from engine_edition b where b.edition = d.served and b.note <> '')",
         "readers": _READERS,
     }
 )

@@ -6,6 +6,7 @@ from psycopg import sql
 
 from pincite.store.database import LONG_TIMEOUTS, Connection, Database, fetch_all, fetch_one
 from pincite.store.documents.blob_files import BlobFiles
+from pincite.store.engines.tables import remove_builds
 from pincite.store.search.packed_postings import remove_editions
 from pincite.store.search.vocabulary import remove_words
 
@@ -29,6 +30,7 @@ async def remove_edition(connection: Connection, edition: int) -> None:
         return
     await remove_editions(connection, [edition])
     await remove_words(connection, [edition])
+    await remove_builds(connection, [edition])
     for table in _EDITION_TABLES:
         await connection.execute(sql.SQL("delete from {} where edition = %s").format(sql.Identifier(table)), (edition,))
     await connection.execute("delete from edition where key = %s", (edition,))
