@@ -208,9 +208,10 @@ class Database:
 
     @asynccontextmanager
     async def listen(self, channel: str) -> AsyncIterator[Connection]:
-        """Open a direct connection outside the pool that receives the notifications of a channel."""
+        """Open a direct connection with the unprivileged role and autocommit that receives a channel's notifications."""
         assert self._direct_url is not None
         async with administrator_of(self._direct_url) as connection:
+            await become(self._role, connection, SESSION["search_path"])
             await connection.execute(sql.SQL("listen {}").format(sql.Identifier(channel)))
             yield connection
 

@@ -13,9 +13,10 @@ CACHE_PERMISSIONS: Mapping[str, str] = MappingProxyType({"pincite.remember": "on
 """Compute a person's readable realms once per transaction: only for short ones that do not change permissions."""
 
 
-async def become(role: str, connection: AsyncConnection[TupleRow]) -> None:
-    """Take on the role between transactions, too, where the connection is ours alone: it then finds nothing."""
-    await connection.execute("select set_config('role', %s, false), set_config('search_path', '', false)", (role,))
+async def become(role: str, connection: AsyncConnection[TupleRow], path: str = "") -> None:
+    """Take on the role between transactions, too, where the connection is ours alone; without a path it finds nothing."""
+    settings = "select set_config('role', %s, false), set_config('search_path', %s, false)"
+    await connection.execute(settings, (role, path))
 
 
 def set_local(values: Mapping[str, str] | Mapping[str, sql.Placeholder]) -> sql.Composed:
