@@ -195,7 +195,7 @@ async def see_answers(folder: Path, work: Path) -> AsyncIterator[Seen]:
     async with AsyncPincite(settings={"data": work, "cache.enabled": False}) as pincite:
         if not await pincite.documents():
             files = [NamedFile(path, name.rpartition("/")[0]) for name, path in chosen.files.items()]
-            await pincite.add_all(Collected(files, [], 0))
+            await pincite.add_all(Collected(files, [], []))
         for one in chosen.questions:
             asked = Question(one.text, fresh=True, filters=Filters())
             for turn in one.turns:

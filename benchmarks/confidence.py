@@ -89,7 +89,7 @@ async def ask_natural(folder: Path, work: Path) -> list[Seen]:
     async with AsyncPincite(settings={"data": work, "cache.enabled": False}) as pincite:
         if not await pincite.documents():
             files = [NamedFile(path, name.rpartition("/")[0]) for name, path in chosen.files.items()]
-            await pincite.add_all(Collected(files, [], 0))
+            await pincite.add_all(Collected(files, [], []))
         for one in chosen.questions:
             answer = None if one.turns else await pincite.ask(one.text)
             if answer and answer.citations and answer.metadata.finish_reason != NO_ANSWER:
