@@ -339,7 +339,7 @@ def interface_faults(path: Path) -> Iterator[str]:
         for node in nodes_of(path)
         if isinstance(node, ast.Attribute) and node.attr == "services"
     )
-    if room_of(path) == "cli" and name_of(path) != "cli/serve.py":
+    if room_of(path) == "cli" and name_of(path) not in ("cli/serve.py", "cli/embed_server.py"):
         yield from (name for name in imports_of(path) if name.split(".")[:2] == ["pincite", "api"])
 
 

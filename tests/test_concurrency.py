@@ -112,7 +112,7 @@ def test_items_that_arrive_during_a_call_form_the_next_call() -> None:
 def test_a_call_may_wait_for_more_items() -> None:
     async def go() -> tuple[list[int], list[list[int]]]:
         call = Doubling()
-        together = Batcher(call, max_batch=3, linger_s=0.2)
+        together = Batcher(call, max_batch=3, pause_s=0.2)
         first = asyncio.create_task(together(1))
         await asyncio.sleep(0)
         return await asyncio.gather(first, together(2), together(3), together(4)), call.calls

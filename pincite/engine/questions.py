@@ -40,6 +40,7 @@ from pincite.store.operations.flows import FlowStore
 from pincite.store.operations.traces import TraceStore
 from pincite.store.operations.tunings import Tunings
 from pincite.store.search.query_vectors import QueryVectorCache
+from pincite.text.units import count
 from pincite.tracing.recorder import TraceRecorder
 from pincite.tracing.replay import Replay, compare, question_of, replayable, settings_for, with_changes
 
@@ -263,6 +264,10 @@ class Questions:
             deadline=time.monotonic() + settings.llm.question_timeout_s,
             emit=recorder.hear,
         )
+        replicas = self._services.database.replicas
+        if replicas is not None and replicas.missing:
+            reason = f"{count(replicas.missing, 'replica')} cannot be reached; the primary is read instead"
+            run.degraded.append(Degraded("read_replicas", reason))
         run.degraded.extend(missing)  # without a log entry: the request asked for a feature that is not available
         return run
 

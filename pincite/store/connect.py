@@ -20,8 +20,8 @@ SEVERAL = {"target_session_attrs": "read-write", "connect_timeout": "3"}
 """Options of an address with several hosts: the primary is used, and a host that does not answer is passed by."""
 
 
-def resilient(url: str) -> str:
-    """Return an address with these options, as far as it does not set them itself."""
+def resilient(url: str, *, several: bool = True) -> str:
+    """Return an address with these options, as far as it does not set them itself; `several` hosts have a primary."""
     try:
         given = conninfo_to_dict(url)
     except (psycopg.ProgrammingError, UnicodeError):  # the text of these errors would repeat the password
@@ -29,7 +29,7 @@ def resilient(url: str) -> str:
             "the database's address is not valid; write it like postgresql://user:password@host/name"
         ) from None
     host = str(given.get("host") or "")
-    added = {**({} if host.startswith("/") else LINK), **(SEVERAL if "," in host else {})}
+    added = {**({} if host.startswith("/") else LINK), **(SEVERAL if several and "," in host else {})}
     return make_conninfo(url, **{name: value for name, value in added.items() if name not in given})
 
 

@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from functools import lru_cache, partial
+from functools import partial
 from types import MappingProxyType
 from typing import Any, LiteralString, Self
 
@@ -13,15 +13,20 @@ from psycopg import AsyncConnection, sql
 from psycopg.rows import TupleRow
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
+from pincite.core.accounts.access import Scope
 from pincite.core.request_context import read_only
 from pincite.errors import DataFolderError, PinciteError, SettingsError, StoreDown, StoreReadOnly
 from pincite.store import bound
 from pincite.store.connect import CONNECT_TIMEOUT_S, administrator_of, check_pooler, resilient
+from pincite.store.local_settings import become, bound_settings, set_local
 from pincite.store.migrate import INDEX_LOCK, MIGRATION_LOCK, index_vectors, migrate
+from pincite.store.replicas import Replicas
 from pincite.store.roles import APP_ROLE, first_line
 
 log = logging.getLogger(__name__)
 
+PREPARE_THRESHOLD = 5
+"""Executions of a statement on one connection after which it is prepared."""
 RECONNECT_S = 2.0
 """Seconds for which a lost connection is tried again; then the next request opens one, without a growing pause."""
 RETRY_S = 0.3
@@ -30,8 +35,6 @@ TIMEOUTS: Mapping[str, str] = MappingProxyType({"lock_timeout": "15s", "statemen
 """Timeouts of a statement for locks and in total, so that no request hangs on the database."""
 LONG_TIMEOUTS: Mapping[str, str] = MappingProxyType({"lock_timeout": "60s", "statement_timeout": "10min"})
 """Timeouts of statements whose duration grows with a document or the library, and for which no question waits."""
-CACHE_PERMISSIONS: Mapping[str, str] = MappingProxyType({"pincite.remember": "on"})
-"""Compute a person's readable realms once per transaction: only for short ones that do not change permissions."""
 FIXED_PLAN: Mapping[str, str] = MappingProxyType({"plan_cache_mode": "force_generic_plan", "enable_seqscan": "off"})
 """Settings of statements that look rows up by key: they are planned once per connection, by their indexes."""
 NO_SETTINGS: Mapping[str, str] = MappingProxyType({})
@@ -71,6 +74,7 @@ class Database:
         self._restarting: asyncio.Task[None] | None = None
         self._closed = False
         self._prepares = prepares
+        self.replicas: Replicas | None = None
 
     @classmethod
     async def open(
@@ -81,10 +85,12 @@ class Database:
         restart: Restart | None = None,
         direct_url: str | None = None,
         role: str = APP_ROLE,
+        read_urls: Sequence[str] = (),
     ) -> Self:
         """Connect, migrate the schema and fill the pool; `restart` is called when the server cannot be reached.
 
         `direct_url` is the address without a pooler, to listen for notifications and for work of the schema's owner.
+        `read_urls` are addresses of replicas.
         """
         url, direct_url = resilient(url), resilient(direct_url) if direct_url else None
         behind_pooler = await check_pooler(url)
@@ -97,20 +103,22 @@ class Database:
             open=False,
             timeout=CONNECT_TIMEOUT_S,
             reconnect_timeout=RECONNECT_S,
-            configure=None if behind_pooler else partial(_become, role),
+            configure=None if behind_pooler else partial(become, role),
             name="pincite",
             # `begin` is sent together with the settings of the transaction. A prepared statement belongs to one
             # connection of the server, and a pooler may give each transaction another one.
-            kwargs={"autocommit": True, "prepare_threshold": None},
+            kwargs={"autocommit": True, "prepare_threshold": None if behind_pooler else PREPARE_THRESHOLD},
         )
         try:
             await pool.open(wait=True, timeout=CONNECT_TIMEOUT_S)
         except PoolTimeout as error:
             await pool.close()
             raise StoreDown(f"the database does not accept connections: {error}") from error
-        return cls(
+        made = cls(
             pool, url, restart, direct_url if behind_pooler else direct_url or url, role, prepares=not behind_pooler
         )
+        made.replicas = await Replicas.open(read_urls, pool_size) if read_urls else None
+        return made
 
     async def close(self) -> None:
         """Close every connection."""
@@ -119,6 +127,8 @@ class Database:
             if self._restart is None:
                 self._restarting.cancel()
             await asyncio.gather(self._restarting, return_exceptions=True)
+        if self.replicas is not None:
+            await self.replicas.close()
         await self._pool.close(timeout=5)
 
     @asynccontextmanager
@@ -130,7 +140,7 @@ class Database:
         A transaction that is not durable does not wait for the disk: a crash may undo it, but then also everything
         after it. That suits progress, leases, traces and editions that are not searched yet.
         """
-        begin = sql.SQL("begin; ") + _set_local(self._settings_for(person, durable, local))
+        begin = sql.SQL("begin; ") + set_local(self._settings_for(person, durable, local))
         async with self._pooled() as connection:
             await connection.execute(begin, prepare=False)
             yield connection
@@ -155,6 +165,24 @@ class Database:
         local = {**FIXED_PLAN, **local} if prepared else local
         return await self._send(self._settings_for(person, durable, local), statements, prepared=prepared)
 
+    async def read_batch(
+        self,
+        scope: Scope,
+        *queries: Query,
+        values: Mapping[str, Any],
+        local: Mapping[str, str] = NO_SETTINGS,
+        by_key: bool = False,
+    ) -> list[list[TupleRow]]:
+        """Run statements that only read, as `run_batch` does: on a replica that has all that the scope saw, if any."""
+        prepared = by_key and self._prepares
+        statements = [bound.bind(_as_bytes(query), values, prepared=prepared) for query in queries]
+        settings = self._settings_for(scope.person, True, {**FIXED_PLAN, **local} if prepared else local)
+        if self.replicas is not None and scope.position:
+            found = await self.replicas.run(scope.position, bound_settings(settings), statements)
+            if found is not None:
+                return found
+        return await self._send(settings, statements, prepared=prepared)
+
     async def run_each(
         self, person: str, query: Query, values: Sequence[Mapping[str, Any]], *, durable: bool = True
     ) -> list[list[TupleRow]]:
@@ -166,10 +194,8 @@ class Database:
     async def _send(
         self, settings: Mapping[str, str], statements: Sequence[bound.Bound], *, prepared: bool = False
     ) -> list[list[TupleRow]]:
-        own = {**CACHE_PERMISSIONS, **settings}
-        first = bound.bind(_settings_by_name(tuple(own)), own, prepared=prepared)
         async with self._pooled() as connection:
-            _, *found = await bound.run(connection, [first, *statements])
+            _, *found = await bound.run(connection, [bound_settings(settings, prepared=prepared), *statements])
         return found
 
     @asynccontextmanager
@@ -202,9 +228,10 @@ class Database:
 
     @asynccontextmanager
     async def listen(self, channel: str) -> AsyncIterator[Connection]:
-        """Open a direct connection outside the pool that receives the notifications of a channel."""
+        """Open a direct connection with the unprivileged role and autocommit that receives a channel's notifications."""
         assert self._direct_url is not None
         async with administrator_of(self._direct_url) as connection:
+            await become(self._role, connection, SESSION["search_path"])
             await connection.execute(sql.SQL("listen {}").format(sql.Identifier(channel)))
             yield connection
 
@@ -334,27 +361,10 @@ async def fetch_all(connection: Connection, query: Query, parameters: Parameters
     return await (await connection.execute(query, parameters)).fetchall()
 
 
-async def _become(role: str, connection: Connection) -> None:
-    """Take on the role between transactions, too, where the connection is ours alone: it then finds nothing."""
-    await connection.execute("select set_config('role', %s, false), set_config('search_path', '', false)", (role,))
-
-
-def _set_local(values: Mapping[str, str] | Mapping[str, sql.Placeholder]) -> sql.Composed:
-    """Return the statement that sets PostgreSQL settings for one transaction."""
-    calls = [sql.SQL("set_config({}, {}, true)").format(name, value) for name, value in values.items()]
-    return sql.SQL("select {}").format(sql.SQL(", ").join(calls))
-
-
 def _as_bytes(query: Query) -> bytes:
     if isinstance(query, sql.Composed):
         return query.as_bytes(None)
     return query.encode() if isinstance(query, str) else query
-
-
-@lru_cache(maxsize=64)
-def _settings_by_name(names: tuple[str, ...]) -> bytes:
-    """Return the statement that sets these settings, with a placeholder for every value."""
-    return _set_local({name: sql.Placeholder(name) for name in names}).as_bytes(None)
 
 
 async def health(database: Database, person: str) -> dict[str, Any]:

@@ -82,6 +82,8 @@ class Metrics:
             "documents": Gauge("pincite_documents", "Documents in the library.", ["status"], registry=registry),
             "chunks": Gauge("pincite_library_chunks", "Passages in the library.", ["state"], registry=registry),
             "jobs": Gauge("pincite_queue_length", "Documents in the queue.", ["state"], registry=registry),
+            "queue": Gauge("pincite_queue_age_seconds", "Age of the oldest waiting job.", ["state"], registry=registry),
+            "replicas": Gauge("pincite_replicas", "Replicas, their lag, and reads.", ["state"], registry=registry),
             "connections": Gauge("pincite_pool", "Database connections.", ["state"], registry=registry),
         }
 

@@ -70,7 +70,7 @@ def test_documents_are_added_found_and_settings_followed_behind_transaction_pool
         ):
             file = tmp_path / "cat.md"
             file.write_text("The cat is fed at half past six.")
-            await here.documents.add(file)
+            await here.add(file)
             found = [await there.search("When is the cat fed?") for _ in range(12)]
             assert all("half past six" in one.hits[0].chunk.text for one in found)
             await here.admin.settings.set({"rag.top_k": 3}, LOCAL)

@@ -31,6 +31,11 @@ class Database(Branch):
         description="Connection URL without a pooler, where `database.url` leads through pgbouncer: for notifications, "
         "migrations, backup, restore and purge. Empty: `database.url`. See docs/many-machines.md.",
     )
+    read_urls: SecretStr | None = Field(
+        default=None,
+        description="Connection URLs of replicas, separated by spaces: searches and lists are read from one that has "
+        "everything the request must see, otherwise from the primary. See docs/many-machines.md.",
+    )
     role: str = Field(
         default="pincite_app",
         pattern=r"^[a-z_][a-z0-9_]{0,62}$",

@@ -44,9 +44,12 @@ class Library:
             " where %(looks)s or not (select shut_out()) order by r"
         )
         searched = "select id from generation where state = 'serving'"
-        values = {"looks": read_only.get()}
-        realms, index = await self._database.run_batch(person, query, searched, values=values, by_key=True)
-        scope = Scope(person, tuple(realm for realm, _ in realms), tuple(revision for _, revision in realms))
+        position = "select case when pg_is_in_recovery() then '' else pg_current_wal_lsn()::text end"
+        [[(reached,)], realms, index] = await self._database.run_batch(
+            person, position, query, searched, values={"looks": read_only.get()}, by_key=True
+        )
+        revisions = tuple(revision for _, revision in realms)
+        scope = Scope(person, tuple(realm for realm, _ in realms), revisions, reached)
         return scope, index[0][0] if index else 0
 
     async def unreadable(self, person: str, document_ids: Collection[str]) -> frozenset[str]:

@@ -112,18 +112,20 @@ class StoredSettings:
                     ):
                         opening.reschedule(None)
                         while True:
-                            await self._tell_revision(hear)
+                            await _tell_revision(connection, hear)
                             async for _ in connection.notifies(timeout=POLL_S, stop_after=1):
                                 pass
-                await self._tell_revision(hear)
+                async with self._database.transaction("") as connection:
+                    await _tell_revision(connection, hear)
             except (StoreDown, TimeoutError, psycopg.Error) as error:
                 log.debug("changes of settings cannot be read for now: %s", error)
             await asyncio.sleep(POLL_S)
 
-    async def _tell_revision(self, hear: Callable[[int], Awaitable[None]]) -> None:
-        async with asyncio.timeout(QUERY_TIMEOUT_S), self._database.transaction("") as connection:
-            row = await fetch_one(connection, "select settings_revision()")
-        await hear(int(row[0]) if row else 0)
+
+async def _tell_revision(connection: Connection, hear: Callable[[int], Awaitable[None]]) -> None:
+    async with asyncio.timeout(QUERY_TIMEOUT_S):
+        row = await fetch_one(connection, "select settings_revision()")
+    await hear(int(row[0]) if row else 0)
 
 
 _COLUMNS: Columns = {

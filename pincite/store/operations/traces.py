@@ -204,9 +204,10 @@ def _with_tuples(stored: dict[str, Any]) -> dict[str, Any]:
 
 
 async def library_sizes(database: Database) -> dict[str, Mapping[str, float]]:
-    """Return the numbers of documents, chunks, jobs and connections by state."""
-    found: dict[str, dict[str, float]] = {"documents": {}, "chunks": {}, "jobs": {}}
+    """Return the numbers of documents, chunks, jobs and connections by state, the queue's age, and the replicas."""
+    found: dict[str, dict[str, float]] = {"documents": {}, "chunks": {}, "jobs": {}, "queue": {}}
     async with database.transaction("") as connection:
         for thing, state, amount in await fetch_all(connection, "select thing, state, amount from library_sizes()"):
             found[thing][state] = float(amount)
-    return {**found, "connections": database.connections()}
+    replicas = database.replicas.numbers() if database.replicas else {}
+    return {**found, "connections": database.connections(), "replicas": replicas}
