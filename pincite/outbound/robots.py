@@ -1,80 +1,36 @@
-"""Parse a `robots.txt` according to RFC 9309, with Crawl-delay."""
+"""The rules of a site's `robots.txt` for one user agent; parsed by protego."""
 
 from dataclasses import dataclass
-from urllib.parse import unquote
+
+from protego import Protego
 
 MAX_ROBOTS_BYTES = 512 * 1024
 """Maximum size of a robots.txt."""
-
-_MAX_RULES = 10_000
+MAX_DELAY_S = 60.0
+"""Maximum delay between two requests that a site may ask for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Robots:
-    """The rules for one user agent: (path pattern, whether it is allowed), and the delay between two requests."""
+    """The rules for a user agent, and the delay between two requests."""
 
-    rules: tuple[tuple[str, bool], ...] = ()
-    delay_s: float = 0.0
+    rules: Protego
+    agent: str
 
     def allows(self, path: str) -> bool:
-        """Whether a path may be fetched: the longest matching rule decides; at equal length, `allow` wins."""
-        plain = unquote(path)
-        fitting = [(len(pattern), allowed) for pattern, allowed in self.rules if _matches(pattern, plain)]
-        return max(fitting, default=(0, True))[1]
+        """Whether a path may be fetched."""
+        return bool(self.rules.can_fetch(path, self.agent))
 
-
-ALLOW_ALL, DENY_ALL = Robots(), Robots((("/", False),))
+    @property
+    def delay_s(self) -> float:
+        """Seconds between two requests."""
+        delay = float(self.rules.crawl_delay(self.agent) or 0.0)
+        return min(delay, MAX_DELAY_S) if delay > 0 else 0.0
 
 
 def read_robots(text: str, agent: str) -> Robots:
     """Return the rules for a user agent, or the rules for `*` if no group names it."""
-    own: list[tuple[str, str]] = []
-    others: list[tuple[str, str]] = []
-    named: set[str] = set()
-    known = listing = False
-    for line in text.splitlines():
-        name, colon, value = line.partition("#")[0].partition(":")
-        name, value = name.strip().lower(), value.strip()
-        if name == "user-agent":
-            named = {value.lower()} | (named if listing else set())
-            listing = True
-            known = known or agent.lower() in named
-        elif colon and name in ("allow", "disallow", "crawl-delay"):
-            listing = False
-            if agent.lower() in named:
-                own.append((name, value))
-            elif "*" in named:
-                others.append((name, value))
-    return _rules(own if known else others)
+    return Robots(Protego.parse(text), agent)
 
 
-def _rules(lines: list[tuple[str, str]]) -> Robots:
-    paths = [(unquote(value), name == "allow") for name, value in lines if name != "crawl-delay" and value]
-    delays = [value for name, value in lines if name == "crawl-delay"]
-    return Robots(tuple(paths[:_MAX_RULES]), max(map(_seconds, delays), default=0.0))
-
-
-def _seconds(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        return 0.0
-    return min(value, 60.0) if value > 0 else 0.0
-
-
-def _matches(pattern: str, path: str) -> bool:
-    """Whether a path matches a pattern: a prefix in which `*` is a wildcard and a final `$` anchors the end."""
-    whole = pattern.endswith("$")
-    first, *others = pattern.removesuffix("$").split("*")
-    if not path.startswith(first):
-        return False
-    at = len(first)
-    if whole and not others:
-        return at == len(path)
-    last = others.pop() if whole else ""
-    for part in others:
-        at = path.find(part, at)
-        if at < 0:
-            return False
-        at += len(part)
-    return not whole or (path.endswith(last) and len(path) - len(last) >= at)
+ALLOW_ALL, DENY_ALL = read_robots("", "*"), read_robots("User-agent: *\nDisallow: /", "*")
