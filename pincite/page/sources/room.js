@@ -26,7 +26,7 @@ export default function Sources() {
 
 function Table({ sources, reload, ask }) {
   return html`<div class="table" tabindex="0" role="region" aria-label=${t("view.sources")}><table>
-    <thead><tr><th>${t("sources.name")}</th><th>${t("sources.kind")}</th><th>${t("sources.state")}</th><th class="number">${t("sources.documents")}</th><th>${t("sources.last")}</th><th><span class="hidden">${t("sources.sync")}</span></th></tr></thead>
+    <thead><tr><th>${t("sources.name")}</th><th>${t("sources.kind")}</th><th>${t("sources.state")}</th><th class="number">${t("sources.documents")}</th><th>${t("sources.last")}</th><th><span class="hidden-text">${t("sources.sync")}</span></th></tr></thead>
     <tbody>${sources.map((one) => html`<${Row} key=${one.id} source=${one} reload=${reload} ask=${ask} />`)}</tbody>
   </table></div>`;
 }
@@ -46,13 +46,13 @@ function Row({ source, reload, ask }) {
     reload();
   };
   return html`<tr>
-    <td><strong>${source.name}</strong><br /><small class="muted">${source.url}</small></td>
+    <td><strong>${source.name}</strong><br /><small class="muted source-url">${source.url}</small></td>
     <td>${t(`sources.kind.${source.kind}`)}</td>
     <td><span class="badge">${t(`sources.state.${busy ? "running" : source.state}`)}</span>
       ${problem ? html`<${Trouble} problem=${problem} />` : source.error && html`<p class="muted">${source.error}</p>`}</td>
     <td class="number">${source.documents}</td>
     <td>${source.finished_at ? moment(source.finished_at) : t("sources.never")}</td>
-    <td><button class="button" disabled=${busy} onClick=${sync}>${t("sources.sync")}</button>
+    <td class="source-actions"><button class="button" disabled=${busy} onClick=${sync}>${t("sources.sync")}</button>
       <button class="icon-button" aria-label=${t("sources.remove")} data-hint=${t("sources.remove")} onClick=${() => ask(source)}><${Icon} name="trash" /></button></td>
   </tr>`;
 }
