@@ -21,8 +21,8 @@ import numpy as np
 import psycopg
 from psycopg import AsyncConnection
 from psycopg.adapt import PyFormat, Transformer
-from psycopg.errors import error_from_result
-from psycopg.pq import ConnStatus, ExecStatus
+from psycopg.errors import InvalidSqlStatementName, error_from_result
+from psycopg.pq import ConnStatus, ExecStatus, TransactionStatus
 from psycopg.pq.abc import PGconn, PGresult
 from psycopg.rows import TupleRow
 from psycopg.types.json import Jsonb
@@ -74,8 +74,19 @@ def bind(statement: bytes, values: Mapping[str, Any], *, prepared: bool = False)
 async def run(connection: AsyncConnection[TupleRow], batch: Iterable[Bound]) -> list[list[TupleRow]]:
     """Run statements in one round trip, which is one transaction unless they say otherwise; return the rows of each.
 
-    If the caller is cancelled, the statement is, too, and the connection is closed; the pool opens another.
+    If the caller is cancelled, the statement is, too, and the connection is closed; the pool opens another. After a
+    rollback psycopg deallocates all statements of a connection, also those prepared here: they are prepared anew.
     """
+    statements = list(batch)
+    try:
+        return await _run(connection, statements)
+    except InvalidSqlStatementName:
+        if connection.info.transaction_status != TransactionStatus.IDLE:
+            raise
+        return await _run(connection, statements)
+
+
+async def _run(connection: AsyncConnection[TupleRow], batch: Sequence[Bound]) -> list[list[TupleRow]]:
     pgconn = connection.pgconn
     pgconn.enter_pipeline_mode()
     try:

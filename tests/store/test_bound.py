@@ -130,6 +130,15 @@ def test_a_prepared_statement_is_parsed_once_and_obeys_the_person_of_each_batch(
     with_database(test)
 
 
+def test_prepared_statements_work_after_the_connection_lost_them(with_database: Any) -> None:
+    async def test(database: Database) -> None:
+        for _ in range(2):
+            assert await database.run_batch("local", "select 1", values={}, by_key=True) == [[(1,)]]
+            await database.run_batch("local", "deallocate all", values={})  # as psycopg does after a rollback
+
+    with_database(test)
+
+
 def test_prepared_statements_work_after_an_error(with_database: Any) -> None:
     async def test(database: Database) -> None:
         divide = "select 6 / %(by)s::int"
