@@ -59,6 +59,14 @@ MIN_SIMILARITY = 0.5
 """Similarity of a term from which on the term counts as mentioned."""
 LEAST_READ = 1e-3
 """Probability of the reader below which, and above whose complement, no difference is made."""
+MIN_RELEVANCE = 0.06
+"""Relevance of the best sentence's source up to which few words in common, or none that the reader is sure of, refuse."""
+MIN_TOPIC_RELEVANCE = 0.3
+"""The relevance that is needed where no passage has a word of what the question is about."""
+MIN_NEAR = 0.5
+"""Share of the question's words that a passage of low relevance must have."""
+SURE_READ = 0.98
+"""Probability of the reader that makes up for a low relevance in another language."""
 MAX_MISSING = 3
 """Missing words that a refusal names."""
 
@@ -85,6 +93,32 @@ def needed_probability(question: QuestionTerms, found: Sequence[ScoredSentence])
     if found[0].sentence.is_row and question.answer.kind != "money":  # the name of a column may have the unit
         return MIN_PROBABILITY
     return MIN_PROBABILITY_WITHOUT_VALUE
+
+
+def is_unfounded(question: QuestionTerms, found: Sequence[ScoredSentence]) -> bool:
+    """Whether the sources are about something else, however well one of their sentences fits the kind of answer.
+
+    No passage has a word of what the question is about, or the best source is hardly relevant and has few of its words.
+    """
+    if not found:
+        return False
+    best, features = found[0].sentence, answer_features(question, found)
+    if best.language != question.language:
+        sure = max(scored.features.get("read", SURE_READ) for scored in found) >= SURE_READ
+        return best.relevance <= MIN_RELEVANCE and not sure
+    if best.relevance <= MIN_RELEVANCE and features["near"] < MIN_NEAR:
+        return True
+    held = frozenset[str]().union(*(one.sentence.passage_terms | one.sentence.heading_terms for one in found))
+    topics = topic_terms(question)
+    absent = bool(topics) and all(term.similarity(held) < MIN_SIMILARITY for term in topics)
+    return absent and best.relevance < MIN_TOPIC_RELEVANCE
+
+
+def topic_terms(question: QuestionTerms) -> list[QuestionTerm]:
+    """The terms that say what a question is about, not which kind of answer it wants: not `cost`, `many`, `steps`."""
+    keys = ("questions.asked_for", "tables.spending", "tables.worth", "tables.generic")
+    asking = frozenset[str]().union(*(lang.recognised_words(key, question.language) for key in keys))
+    return [term for term in question.terms if term.text not in asking]
 
 
 def answer_features(question: QuestionTerms, found: Sequence[ScoredSentence]) -> dict[str, float]:

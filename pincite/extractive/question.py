@@ -145,6 +145,8 @@ def _similar(forms: Iterable[str], vocabulary: frozenset[str]) -> dict[str, floa
                 shared = shared if shared >= MIN_SHARED_PREFIX * short else 0
             if short >= MIN_PART_CHARS and (form in other or other in form):
                 shared = short
+            elif size > MIN_PART_CHARS + 1 and other.endswith(form.removesuffix("t")):  # `beginnt` and `Baubeginn`
+                shared = size - 1
             if shared:
                 found[other] = max(found.get(other, 0.0), shared / long)
     return found

@@ -10,11 +10,13 @@ from pincite.extractive.tables import columns, is_header, is_row, row_at
 from pincite.extractive.whole.outline import LABELLED_LINE, LOG_LINE
 from pincite.text import lang
 from pincite.text.sentences import Span, sentences, trim
-from pincite.text.terms import stem, terms
-from pincite.text.wording.abbreviations import abbreviations_in, explained_in
+from pincite.text.terms import stem, terms, words
+from pincite.text.wording.abbreviations import abbreviations_in, explained_in, phrase_with_initials
 
 MAX_ANSWERING_SENTENCES = 4
 """Sentences after a question of the source that it is read together with."""
+INITIALS = range(3, 6)
+"""Letters of an abbreviation that no text explains."""
 _FENCES = ("```", "~~~")
 MIN_LOG_LINES = 3
 """Lines with a date, a time or a label that are entries of their own."""
@@ -81,6 +83,24 @@ def _with_abbreviations(sentence: Sentence, known: Mapping[str, str]) -> Sentenc
     """A sentence with the abbreviations of the long forms that it has."""
     held = explained_in(sentence.text, known)
     return replace(sentence, terms=sentence.terms | held, passage_terms=sentence.passage_terms | held)
+
+
+def with_initials(found: Sequence[Sentence], question: str) -> list[Sentence]:
+    """The sentences with a short word of the question that none has, where words in a row begin with its letters.
+
+    `agm` is the `annual general meeting`.
+    """
+    held = frozenset[str]().union(*(one.passage_terms | one.heading_terms for one in found))
+    stop = lang.recognised_words("terms.stop_words")
+    short = [one for one in words(question) if one.isalpha() and one not in stop | held]
+    known = {
+        one: long
+        for one in short
+        if len(one) in INITIALS
+        for sentence in found
+        if (long := phrase_with_initials(sentence.text, one))
+    }
+    return [_with_abbreviations(sentence, known) for sentence in found] if known else list(found)
 
 
 def _of(source: int, hit: Hit) -> list[Sentence]:

@@ -8,12 +8,12 @@ from pincite.core.query.hits import Hit, RetrievedChunk
 from pincite.core.query.prompt import NO_ANSWER, Prompt, Quote, StreamPart
 from pincite.core.query.reading import ReadableText, Reading
 from pincite.errors import Unavailable
-from pincite.extractive.abstain import answer_probability, needed_probability, refusal, without_missing
+from pincite.extractive.abstain import answer_probability, is_unfounded, needed_probability, refusal, without_missing
 from pincite.extractive.compose import AnswerPart, compose_answer
 from pincite.extractive.filter import without_others
 from pincite.extractive.question import QuestionTerms, question_terms, with_follow_up
 from pincite.extractive.score import ScoredSentence, rank_candidates, score_sentences, term_shares
-from pincite.extractive.sentences import Sentence, sentences_of
+from pincite.extractive.sentences import Sentence, sentences_of, with_initials
 from pincite.extractive.table.answers import table_answer
 from pincite.extractive.whole.comparison import compared
 from pincite.extractive.whole.summary import summarised
@@ -70,7 +70,7 @@ class Extractive:
             note, scored = found.note, found.scored
             needed = without_missing(question, scored, prompt.asked)
             probability = answer_probability(needed, scored, with_meaning=found.with_meaning)
-            answered = probability >= needed_probability(question, scored)
+            answered = probability >= needed_probability(question, scored) and not is_unfounded(needed, scored)
             if scored or not sentences:
                 parts = await self._whole(question, scored, prompt.sources, likely_answered=answered)
             if not parts and not answered:
@@ -160,7 +160,7 @@ class Extractive:
 
 def _asked(prompt: Prompt) -> tuple[QuestionTerms, list[Sentence]]:
     """The question of a prompt, and the sentences of its sources."""
-    sentences = sentences_of(prompt.sources)
+    sentences = with_initials(sentences_of(prompt.sources), prompt.question)
     return with_follow_up(question_terms(prompt.question, sentences), prompt.asked, sentences), sentences
 
 

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from pincite.extractive.abstain import (
@@ -5,6 +7,7 @@ from pincite.extractive.abstain import (
     MIN_PROBABILITY_WITHOUT_VALUE,
     answer_features,
     answer_probability,
+    is_unfounded,
     missing_words,
     needed_probability,
     refusal,
@@ -12,7 +15,8 @@ from pincite.extractive.abstain import (
 )
 from pincite.extractive.question import names_in, question_terms
 from pincite.extractive.score import ScoredSentence, score_sentences
-from pincite.extractive.sentences import sentences_of
+from pincite.extractive.sentences import sentences_of, with_initials
+from pincite.text.terms import question_language
 from tests.builders import hit
 
 TEXT = "The main mirror was recoated in May. It cost 41,300 francs."
@@ -133,3 +137,45 @@ def test_the_readers_probability_counts_where_one_sentence_is_asked_for() -> Non
 def test_a_source_in_another_language_is_weighed_without_its_words_with_and_without_a_reader() -> None:
     question = "Was kostete der Spiegel?"
     assert read(question, 0.01) < read(question, None) < read(question, 0.99)
+
+
+def scored_at(question: str, text: str, relevance: float, *, read: float | None = None) -> bool:
+    found = sentences_of([hit(text, relevance=relevance, language=question_language(text))])
+    made = score_sentences(question_terms(question, found), found, [0.5] * len(found))
+    if read is not None:
+        made = [replace(one, features={**one.features, "read": read}) for one in made]
+    return is_unfounded(question_terms(question, found), made)
+
+
+RENTAL = "Ein Kanu kostet 14 Euro am Tag. Der Verleih ist am Steg."
+
+
+def test_sources_about_something_else_are_no_ground_for_an_answer() -> None:
+    assert scored_at("was kostet eine brille", RENTAL, 0.02)
+    assert scored_at("was kostet eine brille", RENTAL, 0.25)
+    assert not scored_at("was kostet ein kanu", RENTAL, 0.02)
+    assert not scored_at("How much did the mirror cost?", TEXT, 0.01)
+    assert scored_at("How much did the kitchen cost?", TEXT, 0.05)
+
+
+def test_a_relevant_source_in_other_words_is_kept() -> None:
+    assert not scored_at("was kostet ein paddelboot", RENTAL, 0.6)
+
+
+def test_a_source_in_another_language_is_relevant_or_the_reader_is_sure() -> None:
+    text = "The canoe hire is at the jetty. A canoe costs 14 euros a day."
+    assert scored_at("was kostet ein kanu am tag", text, 0.03, read=0.9)
+    assert not scored_at("was kostet ein kanu am tag", text, 0.03, read=0.99)
+    assert not scored_at("was kostet ein kanu am tag", text, 0.2, read=0.9)
+
+
+def test_an_abbreviation_of_the_question_is_found_by_its_initials() -> None:
+    found = sentences_of([hit("The hall is closed. The quarterly safety review is on 4 May.")])
+    assert [("qsr" in one.terms) for one in with_initials(found, "qsr date?")] == [False, True]
+    assert with_initials(found, "hall date?") == found
+
+
+def test_the_verb_of_a_question_is_found_in_a_compound() -> None:
+    found = sentences_of([hit("Kursbeginn ist der 4. Mai.", language="de")])
+    [beginnt, _] = question_terms("wann beginnt der malkurs", found).terms
+    assert beginnt.similarity(found[0].terms) >= 0.5

@@ -423,3 +423,59 @@ YES_NO = "| Boat | Seats | Motor | Cabin |\n|---|---|---|---|\n" + "\n".join(
 def test_a_column_of_yes_and_no_chooses_rows(question: str, boats: list[str]) -> None:
     parts = asked(question, replace(hit(YES_NO, title="boats.csv"), complete_table=True))
     assert [part.text.split(";")[0] for part in parts] == [f"- Boat: {boat}" for boat in boats]
+
+
+HALLS = """\
+| Hall | Racks | Max. load | Height | Rent per month |
+|---|---|---|---|---|
+| A | 12 | 2.5 t | 4.1 m | 900 |
+| B | 30 | 4.0 t | 6.2 m | 1750 |
+| C | 8 | 9.5 t | 5.0 m | 1200 |
+"""
+TRAINS = """\
+| Route | Guard | Journey | Seats per coach | Seats |
+|---|---|---|---|---|
+| Alder Line | Ines Roth | 95 minutes | 60 | 240 |
+| Birch Line | Tom Vail | 140 minutes | 48 | 192 |
+| Cedar Line | Ines Roth | 70 minutes | 52 | 312 |
+"""
+
+
+def in_table(question: str, text: str, title: str = "Overview") -> list[str]:
+    found = replace(hit(text, title=title), complete_table=True)
+    return [part.text for part in asked(question, found)]
+
+
+@pytest.mark.parametrize("question", ["max load hall B", "what is the maximum load in hall B"])
+def test_a_superlative_in_the_name_of_a_column_asks_for_the_cell_of_the_named_row(question: str) -> None:
+    assert in_table(question, HALLS) == [
+        "4.0 t. Hall: B; Racks: 30; Max. load: 4.0 t; Height: 6.2 m; Rent per month: 1750."
+    ]
+
+
+def test_no_maximum_is_computed_from_a_column_that_is_a_maximum_by_name() -> None:
+    assert in_table("max load of the halls", HALLS) == []
+    assert in_table("which hall has the highest rent", HALLS)[0].startswith("Computed from 3 rows: 1750")
+
+
+def test_a_letter_that_names_no_row_is_not_passed_over() -> None:
+    assert in_table("max load hall F", HALLS) == []
+    assert in_table("rent of hall F", HALLS) == []
+
+
+def test_the_longest_is_found_by_the_unit_of_the_cells() -> None:
+    found = in_table("which route is longest", TRAINS)
+    assert found[0] == "Computed from 3 rows: 140 minutes (highest value of Journey)."
+    assert len(found) == 2 and "Birch Line" in found[1]
+
+
+def test_the_longest_is_not_told_where_a_time_and_a_length_could_be_meant() -> None:
+    text = "| Trail | Walk | Track |\n|---|---|---|\n| Moor | 90 min | 4 km |\n| Fen | 60 min | 6 km |\n"
+    assert in_table("which trail is longest", text) == []
+
+
+def test_words_after_per_do_not_name_what_a_column_measures() -> None:
+    text = "| Crop | Grower | Yield kg | Price per kg |\n|---|---|---|---|\n| Kale | Ada Penn | 120 | 2 |\n"
+    text += "| Leek | Ada Penn | 300 | 3 |\n| Beet | Jo Lind | 80 | 1 |\n"
+    assert in_table("total kg by ada penn", text)[0].startswith("Computed from 2 rows: 420 (total of Yield kg")
+    assert in_table("which crop gave the biggest yield", text)[0].startswith("Computed from 3 rows: 300")

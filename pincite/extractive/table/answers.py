@@ -10,7 +10,7 @@ from pincite.extractive.table.columns import total_rows
 from pincite.extractive.table.compute import compute, extreme_rows
 from pincite.extractive.table.match import TableMatch, match_table
 from pincite.extractive.table.numbers import is_empty
-from pincite.extractive.table.questions import TableQuestion, read_question
+from pincite.extractive.table.questions import TableQuestion, is_extreme_by_name, read_question
 from pincite.extractive.tables import Table, tables_in
 from pincite.text import lang
 from pincite.text.answer_type import AnswerForm, answer_type
@@ -47,9 +47,19 @@ def _answering(asked: TableQuestion, sources: Sequence[Hit]) -> Iterator[_Found]
         chunk = hit.chunk
         context = " ".join([chunk.title, chunk.document_name, *chunk.heading_path])
         for table in tables_in(chunk.text, chunk.header):
-            match = match_table(asked, table, context)
+            match = _match(asked, table, context)
             if match and (match.request == "cell" or hit.complete_table):
                 yield _Found(number, table, match)
+
+
+def _match(asked: TableQuestion, table: Table, context: str) -> TableMatch | None:
+    """What a question asks of a table; a superlative that a column's own name has asks for a cell of that column."""
+    match = match_table(asked, table, context)
+    if match is None or match.request not in ("highest", "lowest") or match.column is None:
+        return match
+    if not is_extreme_by_name(table.names[match.column], match.request, asked.language):
+        return match
+    return match_table(replace(asked, request="cell", concept=asked.hint), table, context)
 
 
 def _parts(asked: TableQuestion, found: _Found) -> list[AnswerPart]:

@@ -8,11 +8,18 @@ from pincite.extractive.table.numbers import NumberColumn, read_numbers
 from pincite.extractive.table.questions import Word, concept_words, words_of
 from pincite.extractive.tables import Table
 from pincite.text import lang
+from pincite.text.units import CURRENCIES, units
 
 SIMILAR_WEIGHT = 0.5
 """Weight of a word of the question that is only similar to a word of a column's name."""
 MAX_TOTAL_WORDS = 3
 """Words of a cell that labels a row of totals."""
+UNITS_OF_CONCEPT = {
+    "duration": frozenset({"s", "month", "m", "mile", "foot", "inch"}),
+    "weight": frozenset({"g", "pound"}),
+    "price": frozenset(CURRENCIES),
+}
+"""The base units in which a thing asked for is measured; the longest may be of time or of length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +57,7 @@ class Columns:
         """Whether numbers name their row: by the first or last word of the column's name, or as numbers of the rows."""
         if numbers.style.before or numbers.style.after:
             return False
-        name = lang.regex("tables.grouping", self.language, r"\s%s\s.*").sub("", self.table.names[column].lower())
-        words = words_of(name, self.language)
+        words = self._measured(column)
         labels = lang.recognised_words("tables.labels", self.language)
         endings = tuple(lang.recognised_words("tables.label_endings", self.language))
         counts = column == 0 and len(self.rows) > 1 and self.is_key(0) and not numbers.style.decimals
@@ -78,8 +84,22 @@ class Columns:
         return any(word.is_same(one) or word.is_similar(one) for one in self.names[column])
 
     def weight(self, words: Iterable[Word], column: int) -> float:
-        """The weight of the words that the name of a column has."""
-        return sum(1.0 if self.has_same(word, column) else SIMILAR_WEIGHT * self.has(word, column) for word in words)
+        """The weight of the words that the name of a column has; what follows `per` is not what it measures."""
+        return sum(
+            1.0 if any(word.is_same(one) for one in self._measured(column)) else SIMILAR_WEIGHT * self.has(word, column)
+            for word in words
+        )
+
+    def _measured(self, column: int) -> tuple[Word, ...]:
+        """The words of a column's name without those after `per`."""
+        name = lang.regex("tables.grouping", self.language, r"\s%s\s.*").sub("", self.table.names[column].lower())
+        return words_of(name, self.language)
+
+    def of_unit(self, concept: str, usable: Sequence[int]) -> list[int]:
+        """The columns whose cells have a unit that measures this: `145 minutes` is a duration."""
+        wanted, known = UNITS_OF_CONCEPT.get(concept, frozenset()), units(self.language)
+        signs = {n: f"{one.style.before} {one.style.after}".strip().lower() for n in usable if (one := self.numbers[n])}
+        return [n for n, sign in signs.items() if sign in known and known[sign][0] in wanted]
 
     def of_concept(self, concept: str, usable: Sequence[int]) -> list[int]:
         """The columns whose names have the plainest word of a concept that any name has."""

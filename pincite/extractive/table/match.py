@@ -173,7 +173,7 @@ class _Matcher:
         spending = lang.recognised_words("tables.spending", asked.language)
         implied = "price" if asked.is_computed and any(word.text in spending for word in words) else ""
         concept = asked.concept or implied or asked.hint
-        kind = columns.of_concept(concept, usable)
+        kind = columns.of_concept(concept, usable) or columns.of_unit(concept, usable)
         if kind:
             return kind[0] if len(kind) == 1 else _best({n: weights[n] for n in kind})
         if asked.request == "sum" and not implied and not asked.asks_worth and (total := columns.total) in usable:

@@ -26,8 +26,8 @@ MIN_SHARED_PREFIX = 0.75
 _WORD = re.compile(r"[^\W_]+")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _LETTER_HYPHEN = re.compile(r"(?<=\b[a-z])-(?=[a-z]{2})")
-_CAPITALS = re.compile(r"\b[A-ZÄÖÜ]{2,}\b")
-"""Abbreviations: `IT` is no stop word."""
+_CAPITALS = re.compile(r"\b[A-ZÄÖÜ]{2,}\b|(?<=\w )[A-HJ-Z]\b(?!['’.])")
+"""Abbreviations and letters that name something: `IT` is no stop word, nor is `B` in `hall B`."""
 _QUARTER = re.compile(r"q[1-4]")
 _UMLAUT = re.compile(r"([aou])e")
 
@@ -138,6 +138,11 @@ def read_question(text: str, language: str, form: AnswerForm) -> TableQuestion |
 def words_of(text: str, language: str) -> tuple[Word, ...]:
     """The words of a cell or a heading, for a question in this language."""
     return tuple(_word(match, language) for match in _WORD.findall(_lower(text)))
+
+
+def is_extreme_by_name(name: str, operation: Operation, language: str) -> bool:
+    """Whether the name of a column has a superlative itself: `Max. load`."""
+    return _longest(f"tables.{operation}", name.lower(), language) is not None
 
 
 def spelling_in(cell: str, word: Word) -> str:

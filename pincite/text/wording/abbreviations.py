@@ -8,6 +8,8 @@ from pincite.text.terms import words
 
 MAX_WORDS = 8
 """Words before a bracket that are searched for the long form."""
+MIN_INITIAL_WORD_CHARS = 4
+"""Letters of each word of a long form that no text explains."""
 _SHORT = r"[^\W\d_a-zß-öø-ÿ][\w&-]{0,8}[^\W\d_a-zß-öø-ÿ]s?"
 _LONG = r"[^\W\d_][\w&'’-]*"
 _AFTER = re.compile(rf"((?:{_LONG}[ \n]){{1,{MAX_WORDS}}})\(({_SHORT})\)")
@@ -46,6 +48,18 @@ def _long_form(short: str, before: list[str]) -> str:
 def _is_subsequence(letters: Iterable[str], initials: Iterable[str]) -> bool:
     left = iter(initials)
     return all(letter in left for letter in letters)
+
+
+def phrase_with_initials(text: str, short: str) -> str:
+    """The words in a row, in lower case, that begin with the letters of an abbreviation; empty where there are none."""
+    match = _initials(short).search(text)
+    return " ".join(match.group().lower().split()) if match else ""
+
+
+@lru_cache(maxsize=256)
+def _initials(short: str) -> re.Pattern[str]:
+    parts = r"[\s-]+".join(rf"{re.escape(letter)}[^\W\d_]{{{MIN_INITIAL_WORD_CHARS - 1},}}" for letter in short)
+    return re.compile(rf"(?<!\w){parts}(?!\w)", re.IGNORECASE)
 
 
 def shortened(text: str, known: Mapping[str, str]) -> str:
