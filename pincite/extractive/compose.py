@@ -64,11 +64,11 @@ def _sentences(question: QuestionTerms, found: Sequence[ScoredSentence], sources
     """The selected passages, after the value that answers; a list follows the passage that introduces it."""
     best = found[0].sentence
     no_value = question.answer.form in ("yes_no", "comparison") or may_be_corrected(best.text, best.language)
-    first = "" if no_value else _value(question, found, sources)
+    rival = rival_sentence(question, found, sources)
+    first = "" if no_value or rival else _value(question, found, sources)
     parts = list[AnswerPart]()
     chosen = select_sentences(found[:1] if question.answer.form == "yes_no" else found)
     chosen = _same_numbers(question, chosen, sources)
-    rival = rival_sentence(question, found, sources)
     if rival and rival not in chosen:
         chosen.insert(1, rival)
     for passage in passages(_same_rows(question, chosen, bool(first)), sources):

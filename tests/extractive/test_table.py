@@ -466,7 +466,8 @@ def test_a_letter_that_names_no_row_is_not_passed_over() -> None:
 def test_the_longest_is_found_by_the_unit_of_the_cells() -> None:
     found = in_table("which route is longest", TRAINS)
     assert found[0] == "Computed from 3 rows: 140 minutes (highest value of Journey)."
-    assert len(found) == 2 and "Birch Line" in found[1]
+    assert len(found) == 2
+    assert "Birch Line" in found[1]
 
 
 def test_the_longest_is_not_told_where_a_time_and_a_length_could_be_meant() -> None:

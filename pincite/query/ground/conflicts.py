@@ -9,14 +9,19 @@ from collections.abc import Iterator, Sequence
 
 from pincite.core.query.answer import Citation, Conflict, Statement
 from pincite.core.query.hits import Hit, RetrievedChunk
+from pincite.extractive.answer_span import answer_value
 from pincite.query.ground.support import content_terms, is_dictionary_word, sentence_terms
 from pincite.query.rank.relevance import chunk_terms
+from pincite.text import lang
+from pincite.text.answer_type import answer_type
 from pincite.text.dictionary import languages
 from pincite.text.names import strangers, swapped, tokens_of
 from pincite.text.negation import opposed
-from pincite.text.quantities import figures_in, rival, unmatched
+from pincite.text.quantities import Figure, agree, figures_in, rival, unmatched
 from pincite.text.sentences import Span
-from pincite.text.terms import words
+from pincite.text.terms import stem, terms, words
+
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 
 MIN_SHARED_WORDS = 3
 """Words of meaning that two sentences about the same have in common, at least."""
@@ -26,40 +31,89 @@ MIN_SHARED_WORDS_APART = 5
 """Words in common that make up for headings which have none."""
 MIN_FRAME_WORDS = 2
 """Words of meaning of two sentences that differ in one place only: `The door code is 1111.`"""
+FIGURE_KINDS = frozenset({"money", "number", "quantity", "percent", "duration"})
+"""Kinds of answers of which two sources can give different figures."""
 MAX_CONFLICTS = 5
 MAX_SUBJECT_WORDS = 6
 """Words by which the subject of a conflict is told."""
 
 
-def find_conflicts(citations: Sequence[Citation], sources: Sequence[Hit]) -> tuple[Conflict, ...]:
+Place = tuple[int, RetrievedChunk, Span]
+"""A sentence: the number of its source, its passage, and where it stands there."""
+
+
+def find_conflicts(citations: Sequence[Citation], sources: Sequence[Hit], question: str = "") -> tuple[Conflict, ...]:
     """What other documents among the sources say otherwise than the sentences an answer stands on."""
     found: dict[tuple[str, str], Conflict] = {}
+    cited = list(_cited_sentences(citations, sources))
+    for number, chunk, span in cited:
+        others = [
+            *_contradicting_sentences(chunk, span, sources),
+            *_other_answers((number, chunk, span), cited, question),
+        ]
+        for other_number, other, there in others:
+            pair = (_text(chunk, span), _text(other, there))
+            if pair not in found and pair[::-1] not in found:
+                found[pair] = Conflict(
+                    _subject(*pair, chunk.language),
+                    (_statement(number, chunk, span), _statement(other_number, other, there)),
+                )
+    return tuple(found.values())[:MAX_CONFLICTS]
+
+
+def _cited_sentences(citations: Sequence[Citation], sources: Sequence[Hit]) -> Iterator[Place]:
     for citation in citations:
         if citation.source is None or citation.quote_start_char is None:
             continue
         chunk = sources[citation.source - 1].chunk
         start = citation.quote_start_char - chunk.start_char
         for span in _sentences_in(chunk, start, start + len(citation.quote)):
-            for number, other, there in _contradicting_sentences(chunk, span, sources):
-                pair = (_text(chunk, span), _text(other, there))
-                if pair not in found and pair[::-1] not in found:
-                    found[pair] = Conflict(
-                        _subject(*pair, chunk.language),
-                        (_statement(citation.source, chunk, span), _statement(number, other, there)),
-                    )
-    return tuple(found.values())[:MAX_CONFLICTS]
+            yield citation.source, chunk, span
+
+
+def _other_answers(place: Place, cited: Sequence[Place], question: str) -> Iterator[Place]:
+    """The cited sentences of other documents that answer the question with another figure of the same unit."""
+    _, chunk, span = place
+    here = _answering_figure(question, _text(chunk, span), chunk.language)
+    for number, other, there in cited if here else ():
+        if other.document_id == chunk.document_id or other.language != chunk.language:
+            continue
+        told, instead = _text(chunk, span), _text(other, there)
+        figure = _answering_figure(question, instead, other.language)
+        if not here or not figure or agree(here, figure) or (here.unit, here.kind) != (figure.unit, figure.kind):
+            continue
+        if (here.unit or here.noun == figure.noun) and _same_names(told, instead, chunk.language):
+            yield number, other, there
+
+
+def _same_names(told: str, instead: str, language: str) -> bool:
+    """Whether two sentences are not about two years, two numbered things or two names."""
+    same = _codes(told) == _codes(instead) and set(_YEAR.findall(told)) == set(_YEAR.findall(instead))
+    return same and not swapped(told, instead, language, is_dictionary_word)
+
+
+def _answering_figure(question: str, sentence: str, language: str) -> Figure | None:
+    """The one figure by which a sentence that has every word of a question answers it; None without one."""
+    kind = answer_type(question).kind
+    wanted = frozenset(content_terms(question, language))
+    asking = frozenset(stem(word, language) for word in lang.recognised_words("questions.asked_for", language))
+    if kind not in FIGURE_KINDS or len(wanted) < MIN_FRAME_WORDS:
+        return None
+    if not wanted - asking <= frozenset(content_terms(sentence, language)):
+        return None
+    value = answer_value(kind, sentence, language, frozenset(terms(question, language)), question)
+    figures = figures_in(value, language)
+    return figures[0] if len(figures) == 1 and not figures[0].loose else None
 
 
 def _sentences_in(chunk: RetrievedChunk, start: int, end: int) -> Iterator[Span]:
-    """The sentences of a quote."""
+    """The sentences that end in a quote; a heading before one may be left out of the quote."""
     for a, b in sentence_terms(chunk.text, chunk.language)[0]:
-        if start <= a and b <= end:
+        if (start <= a or chunk.text[a:start].isupper()) and start < b <= end:
             yield a, b
 
 
-def _contradicting_sentences(
-    chunk: RetrievedChunk, span: Span, sources: Sequence[Hit]
-) -> Iterator[tuple[int, RetrievedChunk, Span]]:
+def _contradicting_sentences(chunk: RetrievedChunk, span: Span, sources: Sequence[Hit]) -> Iterator[Place]:
     """The sentences of other documents that say otherwise."""
     told = _text(chunk, span)
     wanted = frozenset(content_terms(told, chunk.language))

@@ -41,7 +41,7 @@ async def grounding(
     run: Run, plan: Plan, evidence: Evidence, prompt: Prompt, draft: Draft, check: ClaimCheck
 ) -> Answer:
     """Build the answer: citations resolved to exact passages, the support of every sentence, the confidence."""
-    grounded = await _resolve(prompt.sources, draft, check)
+    grounded = await _resolve(prompt.sources, draft, check, plan.text)
     confidence = (
         _no_answer_confidence(evidence)
         if draft.finish_reason == NO_ANSWER
@@ -57,7 +57,7 @@ async def grounding(
     return build_answer(run, plan, evidence, grounded, confidence, prompt.sources, draft, warnings)
 
 
-async def _resolve(sources: Sequence[Hit], draft: Draft, check: ClaimCheck) -> GroundedDraft:
+async def _resolve(sources: Sequence[Hit], draft: Draft, check: ClaimCheck, question: str) -> GroundedDraft:
     """The draft with the passage of each mark, and of each supported claim without a mark."""
     verdicts = check.by_mark
     if check.copied:
@@ -69,7 +69,7 @@ async def _resolve(sources: Sequence[Hit], draft: Draft, check: ClaimCheck) -> G
         citations = [_mark_citation(number, mark, verdicts, sources) for number, mark in enumerate(check.marks)]
         citations += [_claim_citation(claim, source, verdict, sources) for claim, source, verdict in check.aligned]
     ordered = tuple(sorted(citations, key=lambda one: (one.start, one.end)))
-    conflicts = await asyncio.to_thread(find_conflicts, ordered, sources)  # may read a dictionary from disk
+    conflicts = await asyncio.to_thread(find_conflicts, ordered, sources, question)  # may read a dictionary
     return GroundedDraft(check.text, ordered, check.groundedness, conflicts, draft.agreement)
 
 

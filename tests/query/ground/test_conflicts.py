@@ -1,5 +1,6 @@
 """Conflicts between sources."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -72,3 +73,28 @@ def test_sentences_about_other_things_are_no_conflict(one: str, other: str) -> N
 def test_one_document_does_not_disagree_with_itself_nor_one_language_with_another() -> None:
     assert found(OLD, NEW, "| Relative humidity outside | 90 percent |", document_id="doc1") == ()
     assert found(OLD, NEW, "| Relative humidity outside | 90 percent |", language="de") == ()
+
+
+def answered(question: str, one: str, other: str, language: str = "en") -> tuple[Conflict, ...]:
+    sources = [hit(one, key=1, language=language), hit(other, key=2, language=language)]
+    second = replace(cited(sources[1], other), source=2)
+    return find_conflicts([cited(sources[0], one), second], sources, question)
+
+
+def test_two_cited_answers_with_other_figures_of_one_unit_are_a_conflict() -> None:
+    [told] = answered(
+        "was kostet ein saunabesuch",
+        "Ein Saunabesuch kostet 4,50 Euro, ein Handtuch 1,20 Euro.",
+        "Frau Brandt teilt mit, dass ein Saunabesuch seit Mai 6,00 Euro kostet, weil Holz teurer ist.",
+        "de",
+    )
+    assert [said.source for said in told.statements] == [1, 2]
+    text = "The reading room, which was repainted in spring and has new lamps, has 58 desks."
+    assert answered("how many desks does the reading room have", text, "The reading room has 64 desks.")
+
+
+def test_answers_about_other_years_other_things_or_in_other_units_are_none() -> None:
+    question = "how much is the locker fee"
+    assert not answered(question, "The locker fee was 20 euros in 2021.", "The locker fee is 25 euros in 2024.")
+    assert not answered(question, "The locker fee is 20 euros.", "The bike fee is 25 euros.")
+    assert not answered(question, "The locker fee is 20 euros.", "The locker fee is 20.00 euros.")
