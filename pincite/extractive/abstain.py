@@ -65,8 +65,8 @@ MIN_TOPIC_RELEVANCE = 0.3
 """The relevance that is needed where no passage has a word of what the question is about."""
 MIN_NEAR = 0.5
 """Share of the question's words that a passage of low relevance must have."""
-SURE_READ = 0.98
-"""Probability of the reader that makes up for a low relevance in another language."""
+SURE_READ, LIKELY_READ = 0.98, 0.8
+"""Probability of the reader that makes up for a low relevance in another language, and where a number is the same."""
 MAX_MISSING = 3
 """Missing words that a refusal names."""
 
@@ -104,8 +104,9 @@ def is_unfounded(question: QuestionTerms, found: Sequence[ScoredSentence]) -> bo
         return False
     best, features = found[0].sentence, answer_features(question, found)
     if best.language != question.language:
-        sure = max(scored.features.get("read", SURE_READ) for scored in found) >= SURE_READ
-        return best.relevance <= MIN_RELEVANCE and not sure
+        same_number = any(term.is_in(best.terms) for term in question.numbers)
+        read = max(scored.features.get("read", 1.0) for scored in found)
+        return best.relevance <= MIN_RELEVANCE and read < (LIKELY_READ if same_number else SURE_READ)
     if best.relevance <= MIN_RELEVANCE and features["near"] < MIN_NEAR:
         return True
     held = frozenset[str]().union(*(one.sentence.passage_terms | one.sentence.heading_terms for one in found))

@@ -17,6 +17,10 @@ MAX_ANSWERING_SENTENCES = 4
 """Sentences after a question of the source that it is read together with."""
 INITIALS = range(3, 6)
 """Letters of an abbreviation that no text explains."""
+MAX_HEADING_CHARS, MAX_HEADING_WORDS = 60, 6
+"""Length of a heading that has no markup."""
+MIN_BODY_CHARS = 40
+"""Letters of the line below such a heading: a signature has shorter ones."""
 _FENCES = ("```", "~~~")
 MIN_LOG_LINES = 3
 """Lines with a date, a time or a label that are entries of their own."""
@@ -105,23 +109,28 @@ def with_initials(found: Sequence[Sentence], question: str) -> list[Sentence]:
 
 def _of(source: int, hit: Hit) -> list[Sentence]:
     chunk = hit.chunk
-    split = [span for one in sentences(chunk.text) for span in _lines(chunk.text, one)]
+    lines = [line for one in sentences(chunk.text) for line in _lines(chunk.text, one)]
+    parts = [_split_heading(chunk.text, line) for line in lines]
+    split, headings = [span for part in parts for span in part], {part[0] for part in parts if len(part) > 1}
     spans, after_yes_no = _with_bare_answers(chunk.text, split, chunk.language)
     held = [_terms_with_joined(chunk.text[start:end], chunk.language) for start, end in spans]
     around = frozenset[str]().union(*held)
     names = " ".join([chunk.title, _FILE_ENDING.sub("", chunk.document_name), *chunk.heading_path, chunk.header])
-    nothing, asked, asked_at = frozenset[str](), "", -1
+    nothing, asked, asked_at, heading = frozenset[str](), "", -1, ""
     made = []
     for n, (start, end) in enumerate(spans):
         text = chunk.text[start:end]
         if not held[n] or _is_no_answer(hit, (start, end)):
+            continue
+        if (start, end) in headings:
+            heading = text
             continue
         if _asks(text):
             asked, asked_at = text, n
             continue
         if asked and n - asked_at > MAX_ANSWERING_SENTENCES:
             asked = ""
-        above = f"{names} {asked}".strip()
+        above = " ".join(part for part in (names, heading, asked) if part)
         named = frozenset(terms(" ".join(columns(chunk, start)), chunk.language)) if is_row(text) else nothing
         made.append(
             Sentence(
@@ -214,6 +223,21 @@ def _lines(text: str, span: Span) -> list[Span]:
     starts = [span[0], *(end + 1 for end in ends if end > span[0])]
     lines = (trim(text, start, end) for start, end in zip(starts, [*starts[1:], span[1]], strict=True))
     return [(start, end) for start, end in lines if start < end and not text.startswith(_FENCES, start)]
+
+
+def _split_heading(text: str, span: Span) -> list[Span]:
+    """A heading without markup and the sentence below it, each by itself; any other span as it is.
+
+    Such a heading is a short line without a full stop, above a longer line that begins with a capital letter.
+    """
+    first, _, rest = text[span[0] : span[1]].partition("\n")
+    body = rest.split("\n", 1)[0].strip()
+    short = len(first) <= MAX_HEADING_CHARS and len(first.split()) <= MAX_HEADING_WORDS
+    if not short or not first[:1].isupper() or first.rstrip()[-1:] in ".,;:!?-–|" or is_row(first):
+        return [span]
+    if len(body) < MIN_BODY_CHARS or len(body) < 2 * len(first) or not body[0].isupper() or is_row(body):
+        return [span]
+    return [trim(text, span[0], span[0] + len(first)), trim(text, span[0] + len(first), span[1])]
 
 
 def _log_lines(text: str, span: Span) -> list[Span]:

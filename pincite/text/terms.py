@@ -146,8 +146,11 @@ def question_language(text: str) -> str:
 
 @cache
 def _stop_word_languages() -> Mapping[str, tuple[str, ...]]:
-    """Each stop word with the languages that have it."""
-    by_language = {language: lang.words("terms.stop_words", language) for language in lang.LANGUAGES}
+    """Each stop word, and each word with which people ask, with the languages that have it."""
+    by_language = {
+        language: lang.words("terms.stop_words", language) | lang.words("spelling.asking", language)
+        for language in lang.LANGUAGES
+    }
     return {
         word: tuple(language for language, stop in by_language.items() if word in stop)
         for word in frozenset[str]().union(*by_language.values())

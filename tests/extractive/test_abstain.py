@@ -167,6 +167,7 @@ def test_a_source_in_another_language_is_relevant_or_the_reader_is_sure() -> Non
     assert scored_at("was kostet ein kanu am tag", text, 0.03, read=0.9)
     assert not scored_at("was kostet ein kanu am tag", text, 0.03, read=0.99)
     assert not scored_at("was kostet ein kanu am tag", text, 0.2, read=0.9)
+    assert not scored_at("was kostet 14 euro am tag", text, 0.03, read=0.9)
 
 
 def test_an_abbreviation_of_the_question_is_found_by_its_initials() -> None:

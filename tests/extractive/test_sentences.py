@@ -46,3 +46,19 @@ def test_the_lines_of_a_log_and_lines_with_labels_are_sentences_of_their_own() -
 def test_a_word_with_a_hyphen_is_found_in_one_too() -> None:
     [one] = sentences_of([hit("Guests get a code for the Wi-Fi.")])
     assert {"wifi", "wi", "fi"} <= one.terms
+
+
+def test_a_heading_without_markup_is_not_part_of_the_sentence_below_it() -> None:
+    text = "3. LOST KEYS\nA lost key is reported to the porter on the same day at the latest.\n"
+    text += "\nHaftung\nDer Mieter haftet für jeden Schaden, den er selbst verursacht hat.\n"
+    found = sentences_of([hit(text)])
+    assert [one.text.split()[0] for one in found] == ["A", "Der"]
+    assert "LOST KEYS" in found[0].above
+
+
+def test_lines_of_a_signature_and_wrapped_lines_stay_together() -> None:
+    for text in (
+        "Mira Lindqvist\nChair, Harbour Choir",
+        "The choir met in the old wooden\nTown Hall and sang there until ten that night.",
+    ):
+        assert [one.text for one in sentences_of([hit(text)])] == [text]

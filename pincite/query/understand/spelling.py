@@ -145,13 +145,28 @@ def apply_corrections(text: str, fixes: Mapping[PossibleTypo, str]) -> str:
 
 
 def with_apostrophes(text: str) -> str:
-    """The text with the apostrophes of contractions that were typed without: `dont` is no slip of `done`."""
+    """The text with the apostrophes of contractions that were typed without, and spellings of chats written out.
+
+    `dont` is no slip of `done`.
+    """
     known = lang.mapping("spelling.contractions", question_language(text))
+    for pattern, word in lang.mapping("spelling.shorthand", question_language(text)).items():
+        text = re.sub(rf"(?<!\w){pattern}", word, text)
     return _WHOLE.sub(lambda match: _like(match.group(), known.get(match.group().lower(), match.group())), text)
 
 
 def _like(written: str, word: str) -> str:
     return word.capitalize() if written[0].isupper() and not word[0].isupper() else word
+
+
+def _asking_word(suspect: PossibleTypo) -> str | None:
+    """The word with which people ask, in any language, that is one slip away; None where there are several."""
+    near = {
+        word
+        for language in languages()
+        for word in lang.words("spelling.asking", language) & edits(suspect.word, language).keys()
+    }
+    return near.pop() if len(near) == 1 and not suspect.name else None
 
 
 MAX_UNKNOWN_WORDS = 8
@@ -195,6 +210,7 @@ async def _find_corrections(run: Run, question: Question, unknown: Sequence[Poss
         {word for each in made.values() for word in each}, scope=run.scope, filters=question.filters
     )
     found = {one: word for one in wrong if (word := best_correction(one, made[one.word], near, own.common))}
+    found |= {one: word for one in wrong if one not in found and (word := _asking_word(one))}
     for (
         other
     ) in languages():  # a short question may be in another than it seems; few come so far that this must be read

@@ -19,7 +19,7 @@ from pincite.core.run import Run
 from pincite.errors import StoreDown
 from pincite.query.pipeline import search
 from pincite.query.understand.spelling import MAX_UNKNOWN_WORDS, spelling_correction
-from pincite.text.terms import words
+from pincite.text.terms import question_language, words
 
 TEXT = "Employees carry five vacation days over into the new year; the Kubernetes cluster rests meanwhile."
 
@@ -218,3 +218,23 @@ def test_contractions_without_their_apostrophe_are_no_misspellings(corrected: Ca
     assert corrected("whos in the cluster if we dont rest") == "who's in the cluster if we don't rest"
     assert corrected("Whats the Kubernetes cluster?") == "What's the Kubernetes cluster?"
     assert corrected("im Cluster ruht der Knoten nicht, cant") is None
+
+
+@pytest.mark.parametrize(
+    ("asked", "meant"),
+    [
+        ("sumarize the vacation policy", "summarize the vacation policy"),
+        ("vacation days 2024 insgesammt", "vacation days 2024 insgesamt"),
+        ("what to carry b4 the new year", "what to carry before the new year"),
+        ("who sits in room b4", None),
+    ],
+)
+def test_words_with_which_people_ask_are_corrected(
+    corrected: Callable[..., str | None], asked: str, meant: str | None
+) -> None:
+    assert corrected(asked) == meant
+
+
+def test_a_word_with_which_people_ask_tells_the_language() -> None:
+    assert question_language("nebenkosten 2024 insgesamt") == "de"
+    assert question_language("summary budget 2024") == "en"
