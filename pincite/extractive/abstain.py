@@ -104,8 +104,8 @@ def is_unfounded(question: QuestionTerms, found: Sequence[ScoredSentence]) -> bo
         return False
     best, features = found[0].sentence, answer_features(question, found)
     if best.language != question.language:
-        same_number = any(term.is_in(best.terms) for term in question.numbers)
-        read = max(scored.features.get("read", 1.0) for scored in found)
+        same_number = any(len(term.text) > 1 and term.is_in(best.terms) for term in question.numbers)
+        read = found[0].features.get("read", 1.0)
         return best.relevance <= MIN_RELEVANCE and read < (LIKELY_READ if same_number else SURE_READ)
     if best.relevance <= MIN_RELEVANCE and features["near"] < MIN_NEAR:
         return True

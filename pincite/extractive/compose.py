@@ -78,7 +78,7 @@ def _sentences(question: QuestionTerms, found: Sequence[ScoredSentence], sources
         start, end = passage.start, passage.end
         if not parts and not first and _needs_more(question, found[0]):
             start, end = with_paragraph(text, (start, end), best.language, back=best.refers_back)
-        start = _after_other_yes_no(question, passage.sentences[0], start)
+        start = _with_own_yes_no(question, passage.sentences[0], start, text)
         quoted = _words_of(passage) if (start, end) == (passage.start, passage.end) else plain(text[start:end])
         opening = f"{first} " if first and not parts else ""
         gap = "\n" if passage.sentences[0].is_log_line else parts[-1].gap if parts else " "
@@ -108,13 +108,23 @@ def _same_rows(question: QuestionTerms, chosen: Sequence[Sentence], has_value: b
     return [best, *(one for one in others if not one.is_row or all(word.is_in(_cells_of(one)) for word in shared))]
 
 
-def _after_other_yes_no(question: QuestionTerms, sentence: Sentence, start: int) -> int:
-    """The start of a quote, after the source's own yes or no where that answers another question than the one asked."""
+def _with_own_yes_no(question: QuestionTerms, sentence: Sentence, start: int, text: str) -> int:
+    """The start of a quote with the source's own yes or no, or after it where that answers another question.
+
+    A no to a question that is near to the one asked is quoted with the source's question, so that it cannot be misread.
+    """
     if sentence.after_yes_no is None or sentence.start != start or not sentence.asked:
         return start
     wanted = frozenset(terms(sentence.asked, sentence.language))
-    same = question.answer.form == "yes_no" and all(term.similarity(wanted) for term in question.terms)
-    return start if same else sentence.after_yes_no
+    asks = question.answer.form == "yes_no"
+    if asks and all(term.similarity(wanted) for term in question.terms):
+        return start
+    no = lang.recognised_words("tables.no", sentence.language)
+    said = words(text[start : sentence.after_yes_no])
+    denied = any(word in no or is_negator(word, sentence.language) for word in said)
+    before, own = text[:start].rstrip("\n *_#"), plain(sentence.asked).strip()
+    near = any(term.similarity(wanted) for term in question.terms)
+    return len(before) - len(own) if asks and denied and near and before.endswith(own) else sentence.after_yes_no
 
 
 def _needs_more(question: QuestionTerms, best: ScoredSentence) -> bool:

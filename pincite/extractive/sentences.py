@@ -230,8 +230,8 @@ def _split_heading(text: str, span: Span) -> list[Span]:
 
     Such a heading is a short line without a full stop, above a longer line that begins with a capital letter.
     """
-    first, _, rest = text[span[0] : span[1]].partition("\n")
-    body = rest.split("\n", 1)[0].strip()
+    first, below, _ = text[span[0] : span[1]].partition("\n")
+    body = text[span[0] + len(first) + 1 :].split("\n", 1)[0].strip() if below else ""
     short = len(first) <= MAX_HEADING_CHARS and len(first.split()) <= MAX_HEADING_WORDS
     if not short or not first[:1].isupper() or first.rstrip()[-1:] in ".,;:!?-–|" or is_row(first):
         return [span]

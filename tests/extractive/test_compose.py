@@ -126,6 +126,18 @@ def test_a_yes_to_a_broader_question_is_not_repeated() -> None:
     assert told("Which card do you take?", CARDS)[0].text.startswith("We take Visa")
 
 
+def test_a_no_to_a_question_near_the_one_asked_is_quoted_with_that_question() -> None:
+    text = "## Do you lend skis to beginners?\n\nNo. Skis are lent from the second course on."
+    said = "No. Skis are lent from the second course on."
+    assert told("Do you lend skis to beginners?", text)[0].text == said
+    assert told("Can beginners get skis here?", text)[0].text == f"Do you lend skis to beginners? {said}"
+    assert told("When are skis lent?", text)[0].text == said.removeprefix("No. ")
+    german = "## Verleihen Sie Ski an Anfänger?\n\nNein. Ski gibt es ab dem zweiten Kurs."
+    assert told("Kann ich als Anfänger Ski bekommen?", german, language="de")[0].text.startswith(
+        "Verleihen Sie Ski an Anf"
+    )
+
+
 def test_a_value_that_is_denied_is_not_said_first() -> None:
     text = "The Spring Regatta will not be on 17 May 2025 this year. Classes are named later, in a letter to everybody."
     assert not told("When is the Spring Regatta?", text)[0].text.startswith("17 May")

@@ -44,7 +44,7 @@ Place = tuple[int, RetrievedChunk, Span]
 
 def find_conflicts(citations: Sequence[Citation], sources: Sequence[Hit], question: str = "") -> tuple[Conflict, ...]:
     """What other documents among the sources say otherwise than the sentences an answer stands on."""
-    found: dict[tuple[str, str], Conflict] = {}
+    found: dict[tuple[str, ...], Conflict] = {}
     cited = list(_cited_sentences(citations, sources))
     for number, chunk, span in cited:
         others = [
@@ -53,8 +53,9 @@ def find_conflicts(citations: Sequence[Citation], sources: Sequence[Hit], questi
         ]
         for other_number, other, there in others:
             pair = (_text(chunk, span), _text(other, there))
-            if pair not in found and pair[::-1] not in found:
-                found[pair] = Conflict(
+            ends = pair[0].rpartition("\n")[2], pair[1].rpartition("\n")[2]
+            if ends not in found and ends[::-1] not in found:
+                found[ends] = Conflict(
                     _subject(*pair, chunk.language),
                     (_statement(number, chunk, span), _statement(other_number, other, there)),
                 )
@@ -107,10 +108,11 @@ def _answering_figure(question: str, sentence: str, language: str) -> Figure | N
 
 
 def _sentences_in(chunk: RetrievedChunk, start: int, end: int) -> Iterator[Span]:
-    """The sentences that end in a quote; a heading before one may be left out of the quote."""
+    """The sentences of a quote, without the heading above one that the quote leaves out."""
     for a, b in sentence_terms(chunk.text, chunk.language)[0]:
-        if (start <= a or chunk.text[a:start].isupper()) and start < b <= end:
-            yield a, b
+        left_out = chunk.text[a:start]
+        if start < b <= end and (not left_out or (left_out.endswith("\n") and "\n" not in left_out[:-1])):
+            yield max(a, start), b
 
 
 def _contradicting_sentences(chunk: RetrievedChunk, span: Span, sources: Sequence[Hit]) -> Iterator[Place]:

@@ -98,3 +98,11 @@ def test_answers_about_other_years_other_things_or_in_other_units_are_none() -> 
     assert not answered(question, "The locker fee was 20 euros in 2021.", "The locker fee is 25 euros in 2024.")
     assert not answered(question, "The locker fee is 20 euros.", "The bike fee is 25 euros.")
     assert not answered(question, "The locker fee is 20 euros.", "The locker fee is 20.00 euros.")
+
+
+def test_a_heading_that_the_quote_leaves_out_does_not_hide_a_conflict() -> None:
+    one, said = "The reading room has 64 desks.", "The reading room has 58 desks."
+    sources = [hit(one, key=1), hit(f"Desks and lamps\n{said}", key=2)]
+    second = replace(cited(sources[1], said), source=2)
+    [told] = find_conflicts([cited(sources[0], one), second], sources, "how many desks are in the reading room")
+    assert {statement.source for statement in told.statements} == {1, 2}
