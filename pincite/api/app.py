@@ -30,6 +30,7 @@ from pincite.api.routes import (
     feedback,
     flows,
     folders,
+    graph,
     health,
     jobs,
     keys,
@@ -87,6 +88,7 @@ ROUTERS = [
     openai.router,
     mcp.router,
     flows.router,
+    graph.router,
 ]
 
 

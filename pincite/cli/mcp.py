@@ -38,7 +38,7 @@ async def mcp(context: CommandContext) -> None:
 def _tool_backend(pincite: "AsyncPincite") -> "ToolBackend":
     from pincite.mcp.tools import ToolBackend
 
-    return ToolBackend(pincite.search, pincite.documents.read, pincite.ask)
+    return ToolBackend(pincite.search, pincite.documents.read, pincite.ask, pincite.graph.find, pincite.graph.entity)
 
 
 async def serve(backend: "ToolBackend", source: BinaryIO, sink: BinaryIO) -> None:

@@ -11,6 +11,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from pincite.config.settings import Settings
 from pincite.core.accounts.access import Caller, Scope
 from pincite.core.engines import BuildStates
+from pincite.core.graph import GraphIndex
 from pincite.core.protocols import (
     LLM,
     Cache,
@@ -58,6 +59,7 @@ class Kit:
     document_reader: DocumentReader | None = None
     picture_reader: PictureReader | None = None
     builds: BuildStates | None = None
+    graph: GraphIndex | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +158,7 @@ class Run:
     prefetching: Prefetched = field(default_factory=dict)
     prefetched: Prefetched = field(default_factory=dict)
     prompt: Prompt | None = None
+    graph_seeds: tuple[int, ...] | None = None
 
     @property
     def answer_id(self) -> str:

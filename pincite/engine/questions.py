@@ -31,6 +31,7 @@ from pincite.query.understand.level import level_of
 from pincite.store.conversations.feedback import FeedbackStore
 from pincite.store.conversations.sessions import Sessions
 from pincite.store.conversations.share_links import ShareLinks
+from pincite.store.engines.graph_index import PostgresGraph
 from pincite.store.operations.evaluations import Evaluations
 from pincite.store.operations.flows import FlowStore
 from pincite.store.operations.traces import TraceStore
@@ -240,6 +241,7 @@ class Questions:
                 document_reader=self._services.reader,
                 picture_reader=OcrPictureReader(self._services.reader_pool, settings.chunking),
                 builds=self._services.engine_builds,
+                graph=PostgresGraph(self._services.database, tools.model),
             ),
             settings=settings,
             caller=caller,

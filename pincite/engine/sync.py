@@ -8,6 +8,7 @@ from typing import Any, Self, TypeVar
 
 from pincite.config.settings import Settings
 from pincite.core.documents.document import AddedAll, Document, Receipt
+from pincite.core.graph import EntityCard, GraphNode, PathStep
 from pincite.core.operations import StoredFlow
 from pincite.core.query.answer import Answer, SearchResult
 from pincite.core.query.question import Question
@@ -71,6 +72,18 @@ class Pincite:
     def search(self, question: str | Question) -> SearchResult:
         """Find passages."""
         return self._do(self._pincite.search(question))
+
+    def find_entities(self, name: str, *, limit: int = 20) -> list[GraphNode]:
+        """Find entities of the knowledge graph by a part of their name."""
+        return self._do(self._pincite.find_entities(name, limit=limit))
+
+    def entity(self, entity: str) -> EntityCard:
+        """Return an entity by id or name, with its facts, places and neighbours."""
+        return self._do(self._pincite.entity(entity))
+
+    def graph_path(self, start: str, end: str) -> list[PathStep]:
+        """Return the shortest path between two entities, with what states each step."""
+        return self._do(self._pincite.graph_path(start, end))
 
     def run_flow(
         self, flow: str | Mapping[str, Any] | Flow, text: str | None = None, *, version: int | None = None

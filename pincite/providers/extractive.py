@@ -59,7 +59,8 @@ class Extractive:
         if not parts:
             fitting = without_others(question, sentences, prompt.sources)
             readings = await self._readings(question.text, fitting, prompt.sources)
-            likely = rank_candidates(question, fitting, readings)[:MAX_EMBEDDED_SENTENCES]
+            ranked = rank_candidates(question, fitting, readings)
+            likely = with_stated(ranked, MAX_EMBEDDED_SENTENCES, prompt)
             found, with_meaning, note = await self._scored(question, likely, readings)
             needed = without_missing(question, found, prompt.asked)
             answered = answer_probability(needed, found, with_meaning=with_meaning) >= needed_probability(found)
@@ -69,8 +70,8 @@ class Extractive:
                 yield StreamPart(refusal(question, found, sentences), note=note)
                 yield StreamPart(finish_reason=NO_ANSWER, model=self.name)
                 return
-            ranked = enumerations_first(found) if question.answer.form == "list" else found
-            parts = parts or compose_answer(question, ranked, prompt.sources)
+            ordered = enumerations_first(found) if question.answer.form == "list" else found
+            parts = parts or compose_answer(question, ordered, prompt.sources)
         for number, part in enumerate(parts):
             yield StreamPart(
                 f"{part.gap if number else ''}{part.text} [Source {part.source}]",
@@ -137,6 +138,21 @@ class Extractive:
         vectors = await self._embedder.embed(firsts, as_query=False)
         cosines = (sum(a * b for a, b in zip(wanted, vector, strict=True)) for vector in vectors)
         return [to_common_scale(scale, cosine) or 0.0 for cosine in cosines]
+
+
+def with_stated(ranked: Sequence[Sentence], most: int, prompt: Prompt) -> list[Sentence]:
+    """The best sentences, and those that state a fact of the knowledge graph."""
+    starts = {hit.chunk.key: (number, hit.chunk.start_char) for number, hit in enumerate(prompt.sources, start=1)}
+    stated = [(*starts[one.chunk], one.start, one.end) for one in prompt.facts if one.chunk in starts]
+    further = [
+        one
+        for one in ranked[most:]
+        if any(
+            one.source == source and start - base < one.end and one.start < end - base
+            for source, base, start, end in stated
+        )
+    ]
+    return [*ranked[:most], *further]
 
 
 def readable(chunk: RetrievedChunk) -> ReadableText:

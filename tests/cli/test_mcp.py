@@ -24,7 +24,7 @@ def spoken(*messages: Any) -> list[dict[str, Any]]:
     """What is said to messages that are heard, a line each."""
     heard = b"".join(one if isinstance(one, bytes) else json.dumps(one).encode() + b"\n" for one in messages)
     said = io.BytesIO()
-    asyncio.run(serve(ToolBackend(nobody, nobody, nobody), io.BytesIO(heard), said))
+    asyncio.run(serve(ToolBackend(nobody, nobody, nobody, nobody, nobody), io.BytesIO(heard), said))
     return [json.loads(line) for line in said.getvalue().splitlines()]
 
 

@@ -47,5 +47,7 @@ def _tool_backend(pincite: AsyncPincite, caller: Caller, admission: Admission, r
         search,
         lambda read_request: pincite.documents.read(read_request, caller=caller),
         ask,
+        lambda name: pincite.graph.find(name, caller=caller),
+        lambda entity: pincite.graph.entity(entity, caller=caller),
         lambda error: to_problem(error, request_id).detail,
     )

@@ -5,12 +5,16 @@ from pincite.core.engines import BuiltEngine
 from pincite.engine.index.tools import IndexTools
 from pincite.errors import Invalid
 from pincite.ingest.engines.builder import Builder
+from pincite.ingest.graph.builder import GraphBuilder
 from pincite.store.engines.builds import EngineBuilds
 
 
 def make_builders(settings: Settings, tools: IndexTools, builds: EngineBuilds) -> list[Builder]:
     """Return one builder for each engine whose `build` setting is not off."""
-    return []
+    builders: list[Builder] = []
+    if settings.graph.build != "off":
+        builders.append(GraphBuilder(settings.graph))
+    return builders
 
 
 def builder_of(engine: BuiltEngine, builders: list[Builder]) -> Builder:

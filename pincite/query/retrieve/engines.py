@@ -5,53 +5,29 @@ best first. One that fails, or that was asked for and has nothing built, is name
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from pincite.config.branches.retrieval import Rag
-from pincite.core.engines import BuiltEngine, EngineName
-from pincite.core.protocols import Match, Vector
+from pincite.core.engines import BuiltEngine
 from pincite.core.query.answer import Degraded
 from pincite.core.query.plan import Plan, Search
 from pincite.core.run import Run
 from pincite.core.traces import span
 from pincite.errors import Unavailable
-from pincite.query.retrieve.fusion import Fusion, Ranking
+from pincite.query.graph.search import GraphTraversal
+from pincite.query.retrieve.engine import Engine, FirstPass, in_fusion
+from pincite.query.retrieve.fusion import Ranking
 
 
-@dataclass(frozen=True, slots=True)
-class FirstPass:
-    """What dense and lexical search found: the vectors of the queries, each ranking, and their fused scores."""
-
-    vectors: Mapping[int, Vector]
-    rankings: Sequence[Ranking]
-    fusion: Fusion
-
-    def best(self, most: int) -> list[int]:
-        """The chunks with the best fused scores, best first."""
-        scores = self.fusion.scores
-        return sorted(scores, key=lambda key: (-scores[key], key))[:most]
+def _by_graph(plan: Plan) -> bool:
+    """Whether the graph helps: questions of several steps, those with the classifier's hint, the strategy `fusion`."""
+    return in_fusion(plan) or plan.analysis.is_multi_hop or plan.analysis.hints.graph
 
 
-@dataclass(frozen=True, slots=True)
-class Engine:
-    """An engine: its span, the data it needs, its weight in fusion, its setting, and when it helps without it."""
-
-    name: EngineName
-    stage: str
-    needs: BuiltEngine
-    weight: float
-    enabled: Callable[[Rag], bool]
-    helps: Callable[[Plan], bool]
-    search: Callable[[Run, Plan, FirstPass], Awaitable[Sequence[Match]]]
-
-
-def in_fusion(plan: Plan) -> bool:
-    """Whether the strategy uses every engine that is built."""
-    return plan.strategy == "fusion"
-
-
-ENGINES: tuple[Engine, ...] = ()
+ENGINES: tuple[Engine, ...] = (
+    Engine(
+        "graph", "graph_traversal", "graph", 0.3, lambda rag: rag.knowledge_graph_enabled, _by_graph, GraphTraversal
+    ),
+)
 """Every engine, in the order of its contributions."""
 
 
@@ -78,7 +54,7 @@ class FurtherEngines:
     async def _rank(self, first: FirstPass, engine: Engine) -> Ranking | None:
         with span(engine.stage) as it:
             try:
-                found = await engine.search(self.run, self.plan, first)
+                found = await engine.open(self.run, self.plan).search(first)
             except Unavailable as error:
                 it.attributes["left_out"] = type(error).__name__
                 self.run.degrade(engine.name, f"it was left out: {error}")

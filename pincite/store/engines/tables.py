@@ -8,7 +8,11 @@ from psycopg import sql
 from pincite.core.engines import BuiltEngine
 from pincite.store.database import Connection
 
-ENGINE_TABLES: Mapping[BuiltEngine, tuple[LiteralString, ...]] = {"graph": (), "tree": (), "late": ()}
+ENGINE_TABLES: Mapping[BuiltEngine, tuple[LiteralString, ...]] = {
+    "graph": ("graph_mention", "graph_fact", "graph_edge", "graph_same", "graph_vector", "graph_extraction"),
+    "tree": (),
+    "late": (),
+}
 """Tables with the rows of an engine; each has the columns `edition` and `realm`."""
 STATE_TABLE = "engine_edition"
 ALL_TABLES: tuple[LiteralString, ...] = (

@@ -16,7 +16,7 @@ from pincite.core.query.question import Question
 from pincite.core.run import Run
 from pincite.errors import StoreDown
 from pincite.query.retrieve import engines
-from pincite.query.retrieve.engines import Engine, FirstPass, in_fusion
+from pincite.query.retrieve.engine import Engine, FirstPass, in_fusion
 from pincite.query.retrieve.retrieve import retrieval
 from pincite.query.understand.analysis import query_analysis
 
@@ -33,6 +33,21 @@ class Built:
         return self._built
 
 
+class Searching:
+    """Opens the search that a function is."""
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+
+    def open(self, run: Run, plan: Plan) -> "Searching":
+        self.run, self.plan = run, plan
+        return self
+
+    async def search(self, first: FirstPass) -> Sequence[Match]:
+        found: Sequence[Match] = await self.function(self.run, self.plan, first)
+        return found
+
+
 def hits_of(
     run: Run,
     monkeypatch: pytest.MonkeyPatch,
@@ -40,7 +55,7 @@ def hits_of(
     *built: BuiltEngine,
     question: Question = Question("q"),  # noqa: B008
 ) -> list[Hit]:
-    engine = Engine("tree", "tree_search", "tree", 0.4, lambda rag: rag.tree, in_fusion, search)
+    engine = Engine("tree", "tree_search", "tree", 0.4, lambda rag: rag.tree, in_fusion, Searching(search).open)
     monkeypatch.setattr(engines, "ENGINES", (engine,))
     run.kit = replace(run.kit, builds=Built(*built))
 
