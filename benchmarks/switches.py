@@ -35,6 +35,7 @@ SEARCHES = (
     "rag.strategy=auto", "rag.strategy=dense_only", "rag.strategy=lexical_only", "rag.strategy=fusion",
     "rag.strategy=two_stage", "rag.strategy=hierarchical",
     "rag.fusion=rrf", "rag.relative_to=found", "rag.follow_titles=0", "rag.reranker=cosine", "spelling.enabled=false",
+    "rag.knowledge_graph_enabled=true", "rag.dual_level=true",
     "rag.mmr=off", "rag.mmr=on", "rag.drop_duplicates=false",
     "rag.penalties.glossary=0,rag.penalties.contents=0,rag.penalties.image_credits=0",
 )  # fmt: skip
@@ -111,7 +112,7 @@ async def stood_on(pincite: AsyncPincite, questions: QuestionSet, changes: Chang
 
 async def measure(questions: QuestionSet, keep: Path | None) -> tuple[dict[str, Line], dict[str, Line]]:
     """Both tables' lines on one set."""
-    default = load_settings()
+    default = with_values(load_settings(), {"graph.build": "rules", "graph.vectors": True})
     used: dict[str, Line] = {}
     async with temporary_library(
         corpus_of(questions), Variant(UNCHANGED, default), keep=keep, report=lambda _: None

@@ -112,6 +112,7 @@ TESTED_BY = {
     "ingest/graph/kinds.py": "ingest/graph/test_rules.py",
     "ingest/graph/names.py": "ingest/graph/test_rules.py",
     "query/graph/context.py": "engine/test_graph.py",
+    "query/graph/dual.py": "engine/test_graph.py",
     "query/graph/search.py": "engine/test_graph.py",
     "query/retrieve/engine.py": "query/retrieve/test_engines.py",
     "store/engines/graph_index.py": "engine/test_graph.py",

@@ -2,10 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
-
-from pincite.core.accounts.access import Scope
-from pincite.core.query.question import Filters
+from typing import Literal
 
 EntityType = Literal["person", "organization", "project", "place", "product", "event", "law", "other"]
 
@@ -130,15 +127,6 @@ class Subgraph:
     reach: Mapping[int, int]
     same: Sequence[tuple[int, int]]
     seeds: Sequence[int]
-
-
-class GraphIndex(Protocol):
-    """Searches the graph of what the caller may read; every statement compares the realm at every hop."""
-
-    async def subgraph(
-        self, names: Sequence[int], chunks: Sequence[int], *, scope: Scope, filters: Filters
-    ) -> Subgraph: ...
-    async def facts_in(self, chunks: Sequence[int], *, scope: Scope) -> list[GraphFact]: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,12 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from pincite.config.settings import Settings
 from pincite.core.accounts.access import Caller, Scope
 from pincite.core.engines import BuildStates
-from pincite.core.graph import GraphIndex
 from pincite.core.protocols import (
     LLM,
     Cache,
     DocumentReader,
     Embedder,
+    GraphIndex,
     Index,
     Memory,
     PictureReader,

@@ -23,7 +23,6 @@ TABLES = (
     "graph_edge",
     "graph_same",
     "graph_vector",
-    "graph_extraction",
     "engine_edition",
 )
 
@@ -155,7 +154,8 @@ def test_a_build_that_dies_at_any_step_serves_nothing_half(
             from pincite.ingest.graph.builder import GraphBuilder
             from pincite.store.engines import builds, graph_rows
 
-            builder = GraphBuilder(Graph(build="rules"))
+            tools = pincite.services.tools
+            builder = GraphBuilder(Graph(build="rules"), tools.bulk_embedder, tools.model)
             with monkeypatch.context() as patch:
                 if step == "build":
                     patch.setattr(GraphBuilder, "build", dies)
@@ -173,7 +173,7 @@ def test_a_build_that_dies_at_any_step_serves_nothing_half(
                 with suppress(Died):
                     await worker.work(lambda: False)
             left = rows(database_url)
-            assert [left[table] for table in TABLES[:-1]] == [0] * 6
+            assert [left[table] for table in TABLES[:-1]] == [0] * 5
             assert await pincite.find_entities("Okafor") == []
             with psycopg.connect(database_url) as admin:
                 admin.execute("update pincite.engine_edition set lease_until = now() - interval '1 second'")
@@ -211,7 +211,7 @@ def test_hidden_documents_change_no_score_no_count_and_are_never_reached(open_pi
             await added(pincite, film=FILM, person=PERSON, other=OTHER)
             before = await seen(pincite)
             assert any(via == "graph" for _, _, placings in before[0] for via, _, _ in placings)
-            berta = Caller((await pincite.services.users.create("local", "berta", "editor")).id, "editor")
+            berta = Caller((await pincite.services.users.add("local", "berta", "editor")).id, "editor")
             hidden = [
                 (await pincite.documents.upload(Upload(f"{n}.md", canary.encode()), caller=berta)).document.id
                 for n in range(8)
@@ -227,5 +227,24 @@ def test_hidden_documents_change_no_score_no_count_and_are_never_reached(open_pi
             node = (await pincite.find_entities("Quixby", caller=berta))[0]
             with pytest.raises(NotFound):
                 await pincite.entity(node.id)  # an id is made of the name alone and opens nothing
+
+    asyncio.run(go())
+
+
+def test_dual_level_joins_names_and_themes(open_pincite: Callable[..., Any], database_url: str) -> None:
+    asked = Question("Where was the director of Tidal Song born?", changes=(("rag.dual_level", True),))
+
+    async def go() -> None:
+        async with open_pincite(graph__build="rules") as pincite:
+            await added(pincite, film=FILM, person=PERSON, other=OTHER)
+            assert [note.stage for note in (await pincite.search(asked)).degraded] == ["dual"]  # no vectors
+        async with open_pincite(graph__build="rules", graph__vectors=True) as pincite:
+            pincite.services.workers.start()
+            await asyncio.wait_for(pincite.admin.wait_until_built(), 120)
+            assert rows(database_url)["graph_vector"] > 4
+            found = await pincite.search(asked)
+            assert found.degraded == ()
+            dual = {hit.chunk.title for hit in found.hits if any(one.via == "dual" for one in hit.placings)}
+            assert dual >= {"Tidal Song", "Mira Okafor"}
 
     asyncio.run(go())

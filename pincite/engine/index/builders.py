@@ -13,7 +13,7 @@ def make_builders(settings: Settings, tools: IndexTools, builds: EngineBuilds) -
     """Return one builder for each engine whose `build` setting is not off."""
     builders: list[Builder] = []
     if settings.graph.build != "off":
-        builders.append(GraphBuilder(settings.graph))
+        builders.append(GraphBuilder(settings.graph, tools.bulk_embedder, tools.model))
     return builders
 
 

@@ -13,6 +13,7 @@ from pincite.core.query.plan import Plan, Search
 from pincite.core.run import Run
 from pincite.core.traces import span
 from pincite.errors import Unavailable
+from pincite.query.graph.dual import DualLevel
 from pincite.query.graph.search import GraphTraversal
 from pincite.query.retrieve.engine import Engine, FirstPass, in_fusion
 from pincite.query.retrieve.fusion import Ranking
@@ -27,6 +28,7 @@ ENGINES: tuple[Engine, ...] = (
     Engine(
         "graph", "graph_traversal", "graph", 0.3, lambda rag: rag.knowledge_graph_enabled, _by_graph, GraphTraversal
     ),
+    Engine("dual", "dual_level_search", "graph", 0.2, lambda rag: rag.dual_level, lambda _plan: False, DualLevel),
 )
 """Every engine, in the order of its contributions."""
 

@@ -49,6 +49,13 @@ class PostgresGraph:
         [found] = await self._database.run_batch(scope.person, _FACTS, values=values)
         return [GraphFact(*row) for row in found]
 
+    async def has_vectors(self, *, scope: Scope) -> bool:
+        """Return whether any entity or fact in the scope has a vector of the index's model."""
+        query = "select exists (select from graph_vector where model = %(model)s and realm = any(%(realms)s))"
+        values = {"model": self._model, "realms": list(scope.realms)}
+        [[(found,)]] = await self._database.run_batch(scope.person, query, values=values)
+        return bool(found)
+
     async def nearest(
         self, vector: Vector, *, entities: bool, scope: Scope, filters: Filters, limit: int
     ) -> list[Match]:

@@ -1,7 +1,7 @@
 """Writing the graph of an edition."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import LiteralString
 
 from pincite.core.engines import BuildTarget
@@ -20,15 +20,14 @@ class GraphVector:
 
 @dataclass(frozen=True, slots=True)
 class GraphRows:
-    """The entities and facts of an edition; `beside` are names that another edition of the realm has for the same."""
+    """The entities and facts of an edition, and their vectors by a model."""
 
     extracted: Extracted
     model: int = 0
     vectors: Sequence[GraphVector] = ()
-    beside: Sequence[tuple[int, int, int]] = field(default=())
 
     async def write(self, connection: Connection, target: BuildTarget, realm: int) -> None:
-        """Insert the rows of the edition; names that were compared with a removed edition are left out."""
+        """Insert the rows of the edition."""
         own = (target.edition, realm)
         found = self.extracted
         rows: dict[LiteralString, list[tuple[object, ...]]] = {
@@ -52,7 +51,6 @@ class GraphRows:
             ],
             _EDGE: [(*own, one.one, one.other, one.count) for one in found.edges],
             _SAME: [(*own, one, other) for one, other in found.same],
-            _BESIDE: [(*own, one, other, edition, realm) for one, other, edition in self.beside],
             _VECTOR: [(*own, one.chunk, one.name, self.model, list(map(float, one.vector))) for one in self.vectors],
         }
         async with connection.cursor() as cursor:
@@ -70,10 +68,6 @@ _FACT = (
 )
 _EDGE = "insert into graph_edge (edition, realm, one, other, count) values (%s, %s, %s, %s, %s)"
 _SAME = "insert into graph_same (edition, realm, one, other) values (%s, %s, %s, %s)"
-_BESIDE = (
-    "insert into graph_same (edition, realm, one, other, beside) select %s, %s, %s, %s, key from edition"
-    " where key = %s and realm = %s"
-)
 _VECTOR = (
     "insert into graph_vector (edition, realm, chunk, name, model, embedding)"
     " values (%s, %s, %s, %s, %s, %s::real[]::halfvec)"

@@ -9,7 +9,7 @@ from pincite.core.engines import BuiltEngine
 from pincite.store.database import Connection
 
 ENGINE_TABLES: Mapping[BuiltEngine, tuple[LiteralString, ...]] = {
-    "graph": ("graph_mention", "graph_fact", "graph_edge", "graph_same", "graph_vector", "graph_extraction"),
+    "graph": ("graph_mention", "graph_fact", "graph_edge", "graph_same", "graph_vector"),
     "tree": (),
     "late": (),
 }

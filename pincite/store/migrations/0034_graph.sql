@@ -43,11 +43,9 @@ create index graph_edge_one on graph_edge (one, realm);
 create index graph_edge_other on graph_edge (other, realm);
 create index graph_edge_edition on graph_edge (edition);
 
--- Two names of one entity, such as an abbreviation and its long form, as the document of the edition states. `beside` is
--- the other edition where the two names are compared with those of another document of the same realm.
+-- Two names of one entity, such as an abbreviation and its long form, as the document of the edition states.
 create table graph_same (
     edition integer not null references edition on delete cascade,
-    beside integer references edition on delete cascade,
     realm integer not null,
     one bigint not null,
     other bigint not null
@@ -55,7 +53,6 @@ create table graph_same (
 create index graph_same_one on graph_same (one, realm);
 create index graph_same_other on graph_same (other, realm);
 create index graph_same_edition on graph_same (edition);
-create index graph_same_beside on graph_same (beside) where beside is not null;
 
 -- Vectors of facts and of entities, for dual-level retrieval.
 create table graph_vector (
@@ -69,15 +66,5 @@ create table graph_vector (
 create index graph_vector_edition on graph_vector (edition);
 create index graph_vector_realm on graph_vector (realm, model);
 
--- What a model extracted from a passage, by the hash of passage and prompt, with the document it was extracted for.
-create table graph_extraction (
-    edition integer not null references edition on delete cascade,
-    realm integer not null,
-    hash bytea not null,
-    found jsonb not null,
-    primary key (edition, hash)
-);
-create index graph_extraction_hash on graph_extraction (hash);
-
-select protect_engine_table(one) from unnest(array['graph_mention', 'graph_fact', 'graph_edge', 'graph_same', 'graph_vector',
-                                                   'graph_extraction']) one;
+select protect_engine_table(one)
+from unnest(array['graph_mention', 'graph_fact', 'graph_edge', 'graph_same', 'graph_vector']) one;
