@@ -1,9 +1,10 @@
 """Calibration of the confidence of answers; refits the curve of `pincite/query/ground/confidence.py`.
 
-    ./run bench confidence --data DIR [--every 2] [--work DIR] [--keep FILE] [--plot docs/confidence.svg]
+    ./run bench confidence --data DIR [--answers DIR ...] [--every 2] [--work DIR] [--keep FILE] [--plot docs/confidence.svg]
 
 Runs the questions of XQuAD with paragraphs and articles removed (`abstention`) and of HotpotQA, without a model. An
 answer is right if a sentence it cites contains the gold answer; an answer to a question without its paragraph is wrong.
+`--answers` adds sets of natural questions (docs/evaluating.md), whose answers are judged as `./run bench office` does.
 Refusals have no confidence and are left out. Half of the questions, with translations of one question kept together,
 fit the curve. The other half measures the expected calibration error in ten bins, and how often each level is right.
 `--keep` stores the observations, or reads them if the file exists, so that fitting can be repeated without asking.
@@ -27,8 +28,12 @@ from pincite import AsyncPincite
 from pincite.core.documents.document import Upload
 from pincite.core.query.answer import Answer
 from pincite.core.query.prompt import NO_ANSWER
+from pincite.evaluate.answers import given_answer
+from pincite.evaluate.measure.answer_match import judge_answer
 from pincite.evaluate.measure.calibration import Bin, calibration_error, to_bins
 from pincite.evaluate.measure.calibration_plot import plot
+from pincite.evaluate.questions.answer_sets import load_answer_set
+from pincite.ingest.accept.collect import Collected, NamedFile
 from pincite.query.ground.confidence import FITTED_CURVE, HIGH_SCORE, MEDIUM_SCORE, answered_share, log_odds_lead
 
 
@@ -54,7 +59,12 @@ def seen(question: dict[str, Any], answer: Answer, name: str) -> Seen | None:
         return None
     quotes = [citation.quote for citation in answer.citations]
     right = kind == "covered" and any(gold in quote for gold in golds for quote in quotes)
-    half = zlib.crc32(question["_id"].split(":")[-1].encode()) % 2
+    return observed(question["text"], answer, right, question["_id"].split(":")[-1], f"{name} {kind}")
+
+
+def observed(question: str, answer: Answer, right: bool, key: str, name: str) -> Seen:
+    """What the confidence of an answer is made from; questions with the same key are in the same half."""
+    quotes = [citation.quote for citation in answer.citations]
     cited = [source for source in answer.sources if source.cited]
     above = [part for source in cited for part in (source.title, *source.heading_path)]
     relevance, rival = (
@@ -62,8 +72,8 @@ def seen(question: dict[str, Any], answer: Answer, name: str) -> Seen | None:
         for is_cited in (True, False)
     )
     return Seen(
-        relevance, rival, answered_share(question["text"], [*quotes, *above]), answer.groundedness.score, right, bool(half),
-        f"{name} {kind}", len(answer.context_sufficiency.conflicts),
+        relevance, rival, answered_share(question, [*quotes, *above]), answer.groundedness.score, right,
+        bool(zlib.crc32(key.encode()) % 2), name, len(answer.context_sufficiency.conflicts),
     )  # fmt: skip
 
 
@@ -71,6 +81,21 @@ async def ask(pincite: AsyncPincite, questions: list[dict[str, Any]], name: str)
     """Ask them all, and keep what shows something."""
     found = [seen(question, await pincite.ask(question["text"]), name) for question in questions]
     return [one for one in found if one is not None]
+
+
+async def ask_natural(folder: Path, work: Path) -> list[Seen]:
+    """Ask the natural questions of a folder, and judge the answers that are no refusals; follow-ups are left out."""
+    chosen, found = load_answer_set(folder), list[Seen]()
+    async with AsyncPincite(settings={"data": work, "cache.enabled": False}) as pincite:
+        if not await pincite.documents():
+            files = [NamedFile(path, name.rpartition("/")[0]) for name, path in chosen.files.items()]
+            await pincite.add_all(Collected(files, [], []))
+        for one in chosen.questions:
+            answer = None if one.turns else await pincite.ask(one.text)
+            if answer and answer.citations and answer.metadata.finish_reason != NO_ANSWER:
+                right = judge_answer(one, given_answer(answer))[0] == "right"
+                found.append(observed(one.text, answer, right, one.id, chosen.name))
+    return found
 
 
 async def fill_titled(pincite: AsyncPincite, folder: Path) -> None:
@@ -132,6 +157,7 @@ async def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--every", type=int, default=2, help="ask every so-manyth question of XQuAD only")
     parser.add_argument("--sets", nargs="+", default=["abstention", "hotpotqa100"])
+    parser.add_argument("--answers", type=Path, nargs="*", default=[], help="folders of sets with expected answers")
     parser.add_argument("--work", type=Path, help="data folders to keep between runs")
     parser.add_argument("--keep", type=Path, help="file with what was seen")
     parser.add_argument("--plot", type=Path, help="where to write the picture")
@@ -140,7 +166,10 @@ async def main() -> None:
         rows = [Seen(**row) for row in json.loads(arguments.keep.read_text())]
     else:
         with tempfile.TemporaryDirectory() as temporary:
-            rows = await gather(arguments.data, arguments.work or Path(temporary), arguments.every, arguments.sets)
+            work = arguments.work or Path(temporary)
+            rows = await gather(arguments.data, work, arguments.every, arguments.sets)
+            for folder in arguments.answers:
+                rows += await ask_natural(folder, work / f"answers-{folder.name}")
         if arguments.keep:
             arguments.keep.write_text(json.dumps([asdict(row) for row in rows]))
     shown = report(rows)

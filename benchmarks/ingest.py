@@ -5,6 +5,8 @@
 ratio: the documentation is added in parts, as `pincite add` does. After each part the bare embedder embeds the same
 windows on all cores, and nothing else; both alternate, so that noise affects both. One part before the measured ones is
 for warming up.
+small: the same with many small Markdown files, all different, instead of the documentation; the bare embedder gets
+their windows sorted by length.
 many: many small Markdown files, all different, added by `pincite add` with two workers: the peak memory of all its
 processes and the database, and the time to add all files again.
 beside: `pincite serve` holds a third of the documentation and is searched, alternately when idle and while `pincite
@@ -34,7 +36,7 @@ from pincite import AsyncPincite
 from pincite.core.protocols import Embedder
 from pincite.ingest.accept.collect import Collected, NamedFile
 from pincite.ingest.embed import bulk_embedder, passage_vectors
-from pincite.providers.minilm import Options, make_embedder
+from pincite.providers.pincite_embed import Options, make_embedder
 
 RATIO_GOAL, PEAK_GOAL_MB, AGAIN_GOAL, BESIDE_GOAL = 0.90, 1500, 50, 2.0
 IDLE_GOAL_MB = 1000
@@ -60,6 +62,7 @@ class Overheard:
     async def again(self, embedder: Embedder) -> tuple[int, float]:
         """Embed their windows with nothing around it: how many, and how long that took."""
         windows = [window for prefix, text in self.passages for window in embedder.windows(text, prefix)]
+        windows.sort(key=len)
         self.passages = []
         started = time.perf_counter()
         await embedder.embed(windows, as_query=False)
@@ -76,7 +79,7 @@ async def ratio(folder: Path, files: Sequence[Path], parts: int) -> None:
         for number in range(parts + 1):
             chosen = [NamedFile(path, str(path.parent.name)) for path in files[number :: parts + 1]]
             started = time.perf_counter()
-            await library.add_all(Collected(chosen, [], 0))
+            await library.add_all(Collected(chosen, [], []))
             took = time.perf_counter() - started
             windows, alone = await heard.again(bare)
             if number:
@@ -147,7 +150,7 @@ def main() -> None:
     add_arguments(parser)
     parser.add_argument("--parts", type=int, default=6, help="how often adding and embedding take turns")
     parser.add_argument("--files", type=int, default=10_000, help="how many files are many")
-    parser.add_argument("--only", choices=["ratio", "many", "beside"], help="measure only this")
+    parser.add_argument("--only", choices=["ratio", "small", "many", "beside"], help="measure only this")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         here = Path(temporary)
@@ -155,8 +158,11 @@ def main() -> None:
         newest = copy_tree(arguments, here / "newest")
         if arguments.only in (None, "ratio"):
             asyncio.run(ratio(here / "ratio", markdown_files(newest), arguments.parts))
-        if arguments.only in (None, "many"):
+        if arguments.only in (None, "small", "many"):
             write_many(here / "many", arguments.files, newest)
+        if arguments.only in (None, "small"):
+            asyncio.run(ratio(here / "small", markdown_files(here / "many"), arguments.parts))
+        if arguments.only in (None, "many"):
             many(here / "many", here / "many-data", arguments.files)
         if arguments.only in (None, "beside"):
             beside(tree, here / "parts", here / "beside-data")

@@ -38,8 +38,11 @@ SEARCHES = (
     "rag.knowledge_graph_enabled=true", "rag.dual_level=true",
     "rag.mmr=off", "rag.mmr=on", "rag.drop_duplicates=false",
     "rag.penalties.glossary=0,rag.penalties.contents=0,rag.penalties.image_credits=0",
+    "rag.tree=true", "rag.late_interaction=true",
 )  # fmt: skip
 """What changes the order of a search, each against the default."""
+BUILDS = {"graph.build": "rules", "graph.vectors": True, "tree.build": "rules", "late.build": "on"}
+"""What the engines of `SEARCHES` need; searches use it only where they ask for it, and the strategy `fusion`."""
 EVIDENCE: Mapping[str, bool | float] = {
     "rag.verification_enabled": False,
     "rag.expansion.enabled": True,
@@ -66,13 +69,13 @@ class Line:
 
 def variants(texts: Sequence[str]) -> list[Variant]:
     """The default, then each of these."""
-    base = load_settings()
+    base = with_values(load_settings(), BUILDS)
     return [Variant(UNCHANGED, base), *(one for text in texts for one in read_variants([text], base, {})[1:])]
 
 
 def profiles() -> Iterator[Variant]:
     """What each profile says about asking; how it would index is another library's matter."""
-    base = load_settings()
+    base = with_values(load_settings(), BUILDS)
     for name in PROFILES:
         values = {key: value for key, value in find_profile(name).values.items() if catalogue()[key].acts == "query"}
         named = ("llm.", "rag.reranker", "conversation.")
@@ -112,7 +115,7 @@ async def stood_on(pincite: AsyncPincite, questions: QuestionSet, changes: Chang
 
 async def measure(questions: QuestionSet, keep: Path | None) -> tuple[dict[str, Line], dict[str, Line]]:
     """Both tables' lines on one set."""
-    default = with_values(load_settings(), {"graph.build": "rules", "graph.vectors": True})
+    default = with_values(load_settings(), BUILDS)
     used: dict[str, Line] = {}
     async with temporary_library(
         corpus_of(questions), Variant(UNCHANGED, default), keep=keep, report=lambda _: None

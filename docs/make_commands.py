@@ -14,7 +14,8 @@ Made by `python docs/make_commands.py`; do not edit by hand.
 
 The command line acts as the owner of its data folder: whoever can read the folder owns it. It and a running `pincite serve` may be used
 on one folder at the same time. Exit codes: 0 all went well, 1 something failed, 2 the call cannot be understood, 130 interrupted.
-Ids may be shortened to their first characters, four at least; one that begins with `-` goes after `--`.
+A document is named by its id, the first characters of its id (four at least), its name, or its path such as `hr/leave.md`.
+An id that begins with `-` goes after `--`.
 """
 EVERYWHERE = {"--help", "--json", "--data", "--set", "--debug"}
 

@@ -36,13 +36,20 @@ class Batcher(Generic[Item, Result]):
     An item that arrives when no call is running is processed at once. `call` returns one result or error per item, in
     the items' order; an error is raised to the caller of that item. When `call` itself fails, each item is tried in a
     call of its own, so that one bad item does not fail the others. `Unavailable` is not retried: it fails all items.
+    Where nobody waits for the results, `pause_s` gives more items time to arrive before a call; `hurry` ends the pause.
     """
 
     def __init__(
-        self, call: Callable[[Sequence[Item]], Awaitable[Sequence[Result | Exception]]], *, max_batch: int = 32
+        self,
+        call: Callable[[Sequence[Item]], Awaitable[Sequence[Result | Exception]]],
+        *,
+        max_batch: int = 64,
+        pause_s: float = 0.0,
     ) -> None:
         self._call = call
         self._max_batch = max_batch
+        self._pause_s = pause_s
+        self._hurried = asyncio.Event()
         self._waiting: list[tuple[Item, asyncio.Future[Result]]] = []
         self._calling: asyncio.Task[None] | None = None
 
@@ -53,10 +60,24 @@ class Batcher(Generic[Item, Result]):
         if self._calling is None or self._calling.done():
             # The context is empty, since a batch serves several requests.
             self._calling = asyncio.create_task(self._process_waiting(), context=Context())
+        if len(self._waiting) >= self._max_batch:
+            self.hurry()
         return await result
+
+    def hurry(self) -> None:
+        """Process what is waiting now."""
+        self._hurried.set()
+
+    async def _pause(self) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._pause_s):
+                await self._hurried.wait()
+        self._hurried.clear()
 
     async def _process_waiting(self) -> None:
         while self._waiting:
+            if self._pause_s:
+                await self._pause()
             part, self._waiting = self._waiting[: self._max_batch], self._waiting[self._max_batch :]
             part = [(item, result) for item, result in part if not result.done()]  # a cancelled caller needs no result
             try:

@@ -159,6 +159,12 @@ class StoreDown(Unavailable):
     status, code, title = 503, "store_down", "The database cannot be reached"
 
 
+class StoreReadOnly(StoreDown):
+    """The database answers, but is a replica or otherwise read-only."""
+
+    code, title = "store_read_only", "The database is read-only at present"
+
+
 class Stopping(Unavailable):
     """The server is shutting down."""
 

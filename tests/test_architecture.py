@@ -29,9 +29,10 @@ LAYERS = [
     {"engine"},
     {"evaluate"},
     {"serialize"},
-    {"mcp"},
+    {"adapters", "mcp"},
     {"api"},
     {"cli"},
+    {"__main__"},
 ]
 """What may import what: only rooms of an earlier line, or one's own."""
 
@@ -62,6 +63,7 @@ UNTESTED = {
     "core/accounts/users.py",
     "core/documents/document.py",
     "core/documents/jobs.py",
+    "core/documents/sources.py",
     "core/engines.py",
     "core/graph.py",
     "core/evaluations.py",
@@ -78,6 +80,12 @@ UNTESTED = {
 
 
 TESTED_BY = {
+    "api/compat/openai_answers.py": "api/compat/test_official_client.py",
+    "api/compat/openai_models.py": "api/compat/test_openai.py",
+    "api/compat/openai_requests.py": "api/compat/test_official_client.py",
+    "api/compat/openai_responses.py": "api/compat/test_official_client.py",
+    "store/documents/sorting.py": "api/routes/test_documents.py",
+    "store/documents/beginnings.py": "api/routes/test_suggestions.py",
     "api/dependencies.py": "api/test_app.py",
     "api/paths.py": "api/middleware/test_authenticate.py",
     "cli/view/answers.py": "cli/test_eval.py",
@@ -85,6 +93,7 @@ TESTED_BY = {
     "cli/view/maintenance.py": "cli/test_maintenance.py",
     "cli/view/models.py": "cli/test_models.py",
     "cli/view/serve.py": "cli/test_serve.py",
+    "cli/view/sources.py": "cli/test_sources.py",
     "cli/view/shares.py": "cli/test_shares.py",
     "cli/view/tuning.py": "cli/test_tune.py",
     "cli/view/users.py": "cli/test_users.py",
@@ -102,6 +111,7 @@ TESTED_BY = {
     "engine/documents.py": "engine/test_app.py",
     "engine/maintenance.py": "cli/test_maintenance.py",
     "engine/questions.py": "engine/test_app.py",
+    "engine/reader/opened_passage.py": "engine/test_asking.py",
     "engine/reader/page_locator.py": "api/routes/test_document_pages.py",
     "engine/sso.py": "api/routes/test_oidc.py",
     "engine/wiring.py": "engine/test_app.py",
@@ -114,7 +124,6 @@ TESTED_BY = {
     "query/graph/context.py": "engine/test_graph.py",
     "query/graph/dual.py": "engine/test_graph.py",
     "query/graph/search.py": "engine/test_graph.py",
-    "query/retrieve/engine.py": "query/retrieve/test_engines.py",
     "store/engines/graph_index.py": "engine/test_graph.py",
     "store/engines/graph_reader.py": "engine/test_graph.py",
     "store/engines/graph_rows.py": "engine/test_graph.py",
@@ -126,7 +135,7 @@ TESTED_BY = {
     "ingest/embed/passage_vectors.py": "ingest/embed/test_bulk_embedder.py",
     "ingest/read/landlock.py": "ingest/read/test_sandbox.py",
     "ingest/read/seccomp.py": "ingest/read/test_sandbox.py",
-    "mcp/protocol.py": "api/routes/test_mcp.py",
+    "mcp/server.py": "api/routes/test_mcp.py",
     "models/bert_input.py": "models/test_bert_graph.py",
     "query/ground/build_answer.py": "query/ground/test_ground.py",
     "serialize/accounts.py": "api/routes/test_users.py",
@@ -134,6 +143,8 @@ TESTED_BY = {
     "serialize/fields.py": "api/test_requests.py",
     "serialize/jobs.py": "api/routes/test_jobs.py",
     "serialize/pages.py": "api/routes/test_document_pages.py",
+    "serialize/schemas/answers.py": "api/test_response_schemas.py",
+    "serialize/schemas/responses.py": "api/test_response_schemas.py",
     "serialize/settings.py": "api/routes/test_settings.py",
     "serialize/traces.py": "api/routes/test_traces.py",
     "serialize/tuning.py": "api/routes/test_tunings.py",
@@ -342,7 +353,7 @@ def interface_faults(path: Path) -> Iterator[str]:
         for node in nodes_of(path)
         if isinstance(node, ast.Attribute) and node.attr == "services"
     )
-    if room_of(path) == "cli" and name_of(path) != "cli/serve.py":
+    if room_of(path) == "cli" and name_of(path) not in ("cli/serve.py", "cli/embed_server.py"):
         yield from (name for name in imports_of(path) if name.split(".")[:2] == ["pincite", "api"])
 
 

@@ -109,6 +109,17 @@ def test_items_that_arrive_during_a_call_form_the_next_call() -> None:
     assert asyncio.run(go()) == ([2, 4, 6, 8, 10], [[1], [2, 3, 4], [5]])
 
 
+def test_a_call_may_wait_for_more_items() -> None:
+    async def go() -> tuple[list[int], list[list[int]]]:
+        call = Doubling()
+        together = Batcher(call, max_batch=3, pause_s=0.2)
+        first = asyncio.create_task(together(1))
+        await asyncio.sleep(0)
+        return await asyncio.gather(first, together(2), together(3), together(4)), call.calls
+
+    assert asyncio.run(go()) == ([2, 4, 6, 8], [[1, 2, 3], [4]])
+
+
 def test_an_error_is_raised_to_the_caller_of_its_item() -> None:
     async def go() -> list[object]:
         together = Batcher(Doubling())
@@ -157,3 +168,18 @@ def test_a_cancelled_caller_is_dropped_from_its_batch() -> None:
         return await stays, call.calls
 
     assert asyncio.run(go()) == (6, [[1], [3]])
+
+
+def test_a_pause_lets_items_arrive_and_ends_when_hurried_or_when_a_batch_is_full() -> None:
+    async def go() -> tuple[list[list[int]], bool]:
+        call = Doubling()
+        together = Batcher(call, max_batch=3, pause_s=3600)
+        first = [asyncio.create_task(together(number)) for number in (1, 2)]
+        await asyncio.sleep(0.01)
+        waited = not call.calls
+        together.hurry()
+        await asyncio.gather(*first)
+        await asyncio.gather(*(together(number) for number in (3, 4, 5)))
+        return call.calls, waited
+
+    assert asyncio.run(go()) == ([[1, 2], [3, 4, 5]], True)

@@ -1,6 +1,8 @@
 """The documentation is complete and matches the code."""
 
+import contextlib
 import importlib.util
+import io
 import re
 import subprocess
 import sys
@@ -112,6 +114,32 @@ def test_the_readmes_python_example_runs(tmp_path: Path) -> None:
     )
     assert done.stderr == ""
     assert "Up to five vacation days carry over into the next year. [Source 1]" in done.stdout
+
+
+@pytest.mark.slow
+def test_the_examples_of_the_python_page_print_what_it_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, database_url: str
+) -> None:
+    page = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+    [handbook] = re.findall(r"```markdown\n(.*?)```", page, re.DOTALL)
+    (tmp_path / "papers").mkdir()
+    for name, text in {
+        "handbook.md": handbook,
+        "cats.txt": "Cats purr.\n",
+        "dogs.txt": "Dogs bark.\n",
+        "papers/plan.md": "# Plan\n\nThe move is in June.\n",
+    }.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PINCITE_DATABASE_URL", database_url)
+    examples = re.findall(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", page, re.DOTALL)
+    names: dict[str, object] = {"__name__": "example"}
+    assert len(examples) == page.count("```python") > 9
+    for code, expected in examples:
+        told = io.StringIO()
+        with contextlib.redirect_stdout(told):
+            exec(code, names)
+        assert told.getvalue() == expected, code
 
 
 @pytest.mark.slow

@@ -11,17 +11,20 @@ from starlette.middleware import Middleware
 
 from pincite import __version__
 from pincite.api.admission.admission import Admission
-from pincite.api.compat import openai, seed_paths
+from pincite.api.compat import openai, openai_models, openai_responses, seed_paths
 from pincite.api.dependencies import routes_without_permission
 from pincite.api.middleware.authenticate import OPENAPI_PATH, Authenticate
 from pincite.api.middleware.cors import CorsHeaders
+from pincite.api.middleware.lost_pages import LostPages
 from pincite.api.middleware.problems import MEDIA_TYPE, Problems, handle_error
 from pincite.api.middleware.request_id import RequestIdAndLog
 from pincite.api.middleware.request_limits import BodyLimit, HostCheck
+from pincite.api.response_schemas import describe_responses
 from pincite.api.routes import (
     audit,
     auth,
     chat,
+    docs,
     document_contents,
     document_pages,
     documents,
@@ -42,6 +45,8 @@ from pincite.api.routes import (
     sessions,
     settings,
     shares,
+    sources,
+    suggestions,
     traces,
     tunings,
     uploads,
@@ -54,9 +59,11 @@ from pincite.api.routes import (
 from pincite.api.routes.evaluations import BackgroundEvaluation
 from pincite.api.streaming.answer_streams import Streams
 from pincite.engine.app import AsyncPincite
+from pincite.engine.connectors.source_sync import SourceScheduler
 
 ROUTERS = [
     web_ui.router,
+    docs.router,
     uploads.router,
     url_import.router,
     documents.router,
@@ -66,6 +73,7 @@ ROUTERS = [
     folders.router,
     jobs.router,
     search.router,
+    suggestions.router,
     query.router,
     chat.router,
     websocket.router,
@@ -80,20 +88,27 @@ ROUTERS = [
     oidc.router,
     users.router,
     keys.router,
+    keys.own_router,
     audit.router,
     settings.router,
     providers.router,
     health.router,
     seed_paths.router,
     openai.router,
+    openai_responses.router,
+    openai_models.router,
     mcp.router,
     flows.router,
     graph.router,
+    sources.router,
 ]
 
 
-def make_app(pincite: AsyncPincite, *, host: str = "") -> FastAPI:
-    """Make the application for an open engine; `host` is the name or address it listens on."""
+def make_app(pincite: AsyncPincite, *, host: str = "", worker: int | None = None) -> FastAPI:
+    """Make the application for an open engine; `host` is the name or address it listens on.
+
+    `worker` is the number of this process where several serve together. The first processes files, like one alone.
+    """
     if missing := routes_without_permission(ROUTERS):
         raise RuntimeError(f"these routes declare no required permission: {', '.join(missing)}")
     server, admission = pincite.settings.server, Admission(pincite)
@@ -112,24 +127,39 @@ def make_app(pincite: AsyncPincite, *, host: str = "") -> FastAPI:
             Middleware(CorsHeaders, origins=server.allowed_origins),
             Middleware(Problems),
             Middleware(HostCheck, hosts=[host or server.host, *server.allowed_hosts]),
+            Middleware(LostPages, known=_first_segments(), page=web_ui.lost_page),
             Middleware(Authenticate, pincite=pincite, check=admission.check),
             Middleware(BodyLimit, limit_mb=server.max_body_mb),
         ],
     )
     app.state.pincite = pincite
     app.state.admission = admission
-    app.state.streams = Streams()
+    app.state.is_first = worker in (None, 1)
+    app.state.mcp_sessions = mcp.make_sessions(pincite, admission)
+    app.state.streams = Streams(worker=worker)
     app.state.stopping = asyncio.Event()
     app.state.evaluation = BackgroundEvaluation()
+    app.state.source_scheduler = SourceScheduler(pincite)
     for router in ROUTERS:
         app.include_router(router)
+    describe_responses(app)
     return app
+
+
+def _first_segments() -> frozenset[str]:
+    """The first path segment of every route."""
+    paths = (getattr(route, "path", "/") for router in ROUTERS for route in router.routes)
+    return frozenset(path.split("/")[1] for path in paths)
 
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Start the ingest workers of this process; closing the engine stops them."""
-    app.state.pincite.admin.start_workers()
-    yield
+    if app.state.is_first:
+        app.state.pincite.admin.start_workers()
+        app.state.source_scheduler.start()
+    async with app.state.mcp_sessions.run():
+        yield
+    await app.state.source_scheduler.close()
     await app.state.streams.close()
     await app.state.evaluation.close()

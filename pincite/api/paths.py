@@ -2,7 +2,20 @@
 
 API = "/api/v1"
 """Prefix of every route except the web page, `/v1` and `/mcp`."""
-VIEWS = ("ask", "documents", "traces", "flows", "bench", "evaluation", "settings", "setup", "login", "share")
+VIEWS = (
+    "ask",
+    "documents",
+    "traces",
+    "flows",
+    "sources",
+    "bench",
+    "evaluation",
+    "settings",
+    "setup",
+    "login",
+    "share",
+    "account",
+)
 """Views of the web page; each view interprets the rest of its path."""
 ASSETS = "assets"
 """First path segment of the web page's files."""

@@ -7,8 +7,8 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 import uvicorn
@@ -16,8 +16,11 @@ import uvicorn
 from pincite.api.app import make_app
 from pincite.api.middleware.connection_limits import connection_class
 from pincite.api.middleware.request_limits import MAX_JSON_BYTES
+from pincite.api.workers import Further, further_processes
+from pincite.concurrency import cancel_and_wait
 from pincite.engine.app import AsyncPincite
 from pincite.errors import BadRequest, Conflict
+from pincite.tracing.metrics import SharedMetrics
 
 if sys.platform != "win32":
     import fcntl
@@ -30,33 +33,84 @@ CONNECTION_CLOSE_TIMEOUT_S = 5
 """Seconds after which uvicorn closes connections that are still open."""
 BACKLOG = 512
 """Connections that the kernel queues until they are accepted."""
+MAX_ACCEPTED_AT_ONCE = 2
+"""Connections that one of several workers accepts at once, so that those that arrive together are spread."""
+ALONE = Further()
+METRICS_INTERVAL_S = 1.0
+"""Seconds between two writings of a worker's metrics for the others."""
 
 
-async def serve(pincite: AsyncPincite, *, host: str, port: int, ready: Callable[[str], None]) -> None:
+async def serve(
+    pincite: AsyncPincite, *, host: str, port: int, ready: Callable[[str], None], further: Further = ALONE
+) -> None:
     """Serve until SIGINT, SIGTERM or cancellation; `ready` is called with the URL once the server listens."""
+    further.check(pincite.settings.database.pool_size, embedded=pincite.settings.database.url is None)
     with _only_server(pincite.settings.data), _listening_socket(host, port) as listener:
-        app = make_app(pincite, host=host)
-        config = uvicorn.Config(
-            app,
-            http=connection_class(pincite.settings.server.max_connections),
-            ws="websockets-sansio",
-            ws_max_size=MAX_JSON_BYTES,
-            ws_per_message_deflate=False,
-            lifespan="on",
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            proxy_headers=False,
-            timeout_graceful_shutdown=CONNECTION_CLOSE_TIMEOUT_S,
-        )
-        server = _Server(config, lambda: ready(_url(host, listener)), app.state.stopping.set)
-        serving = asyncio.create_task(server.serve(sockets=[listener]))
-        try:
+        async with further_processes(further, host, listener, pincite.settings.data):
+            await serve_socket(
+                pincite,
+                listener,
+                host=host,
+                worker=1 if further.count else None,
+                ready=lambda: ready(_url(host, listener)),
+            )
+
+
+async def serve_socket(
+    pincite: AsyncPincite, listener: socket.socket, *, host: str, worker: int | None, ready: Callable[[], None]
+) -> None:
+    """Serve connections of a listening socket, alone or as one of several workers, numbered from 1."""
+    app = make_app(pincite, host=host, worker=worker)
+    config = uvicorn.Config(
+        app,
+        http=connection_class(pincite.settings.server.max_connections),
+        ws="websockets-sansio",
+        ws_max_size=MAX_JSON_BYTES,
+        ws_per_message_deflate=False,
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        backlog=BACKLOG if worker is None else MAX_ACCEPTED_AT_ONCE,
+        timeout_graceful_shutdown=CONNECTION_CLOSE_TIMEOUT_S,
+    )
+
+    def listens() -> None:
+        listener.listen(BACKLOG)  # uvicorn has set it to the number of connections accepted at once
+        ready()
+
+    server = _Server(config, listens, app.state.stopping.set)
+    serving = asyncio.create_task(server.serve(sockets=[listener]))
+    try:
+        async with sharing_metrics(pincite, worker):
             await asyncio.shield(serving)
-        except asyncio.CancelledError:
-            server.should_exit = True
-            await serving
-            raise
+    except asyncio.CancelledError:
+        server.should_exit = True
+        await serving
+        raise
+
+
+@asynccontextmanager
+async def sharing_metrics(pincite: AsyncPincite, worker: int | None) -> AsyncIterator[None]:
+    """Let each of several workers report the metrics of all; one alone has nobody to share them with."""
+    if worker is None:
+        yield
+        return
+    shared = SharedMetrics(pincite.settings.data, worker)
+    pincite.admin.metrics.shared = shared
+
+    async def publish() -> None:
+        while True:
+            shared.publish(pincite.admin.metrics)
+            await asyncio.sleep(METRICS_INTERVAL_S)
+
+    publishing = asyncio.create_task(publish())
+    try:
+        yield
+    finally:
+        await cancel_and_wait(publishing)
+        shared.remove()
 
 
 class _Server(uvicorn.Server):

@@ -102,7 +102,7 @@ def register(app: typer.Typer) -> None:
 
 async def ask(
     context: CommandContext,
-    question: Annotated[str, typer.Argument(metavar="QUESTION", help="The question, in quotes.")],
+    words: Annotated[list[str], typer.Argument(metavar="QUESTION", help="The question, best in quotes.")],
     folder: FolderOption = None,
     tag: TagOption = None,
     top_k: TopKOption = None,
@@ -122,7 +122,7 @@ async def ask(
     from pincite.serialize.answers import answer_json
 
     asked = replace(
-        _make_question(question, parse_filters(folder, tag, as_of), top_k, strategy),
+        _make_question(" ".join(words), parse_filters(folder, tag, as_of), top_k, strategy),
         profile=profile,
         retrieve=documents,
         fresh=no_cache,
@@ -160,7 +160,7 @@ async def _why_nothing_found(pincite: "AsyncPincite") -> str:
 
 async def search(
     context: CommandContext,
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="The query, in quotes.")],
+    words: Annotated[list[str], typer.Argument(metavar="QUERY", help="The query, best in quotes.")],
     folder: FolderOption = None,
     tag: TagOption = None,
     top_k: TopKOption = None,
@@ -175,6 +175,7 @@ async def search(
     from pincite.cli.view.screen import Screen, waiting
     from pincite.serialize.search import search_json
 
+    query = " ".join(words)
     asked = replace(
         _make_question(query, parse_filters(folder, tag, as_of), top_k, strategy),
         profile=profile,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pincite.cli.command import CommandContext, command
-from pincite.cli.output import clean, print_json, print_note, print_plain
+from pincite.cli.output import clean, print_json, print_plain
 from pincite.errors import Invalid, NotFound
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ IdArgument = Annotated[
     str,
     typer.Argument(
         metavar="ID",
-        help="A document's id, or its first characters (at least 4); may begin with a dash.",
+        help="A document's id, its first characters (at least 4), its name, or its path such as hr/leave.md.",
         show_default=False,
     ),
 ]
@@ -41,6 +41,7 @@ def register(app: typer.Typer) -> None:
     command(app, "list")(list_documents)
     command(app, "show", ids=True)(show)
     command(app, "read", ids=True)(read)
+    command(app, "tag", ids=True)(tag_document)
     command(app, "remove", ids=True)(remove)
 
 
@@ -48,7 +49,7 @@ async def add(
     context: CommandContext,
     paths: Annotated[
         list[str],
-        typer.Argument(metavar="PATH...", help="Files, folders with their subfolders, URLs of pages and sitemaps."),
+        typer.Argument(metavar="PATH", help="Files, folders with their subfolders, URLs of pages and sitemaps."),
     ],
     folder: Annotated[str, typer.Option("--folder", metavar="F", help="Folder of the library, such as hr/rules.")] = "",
     watch: Annotated[
@@ -66,7 +67,6 @@ async def add(
     """
     from pincite.cli.view.progress import failed_documents, print_added, progress
     from pincite.cli.view.screen import Screen
-    from pincite.parsers import file_types
     from pincite.serialize.documents import document_json
 
     if "" in paths:
@@ -84,9 +84,10 @@ async def add(
     if context.json:
         added = [{"outcome": one.outcome, "document": document_json(one.document)} for one in result.added]
         refused = [{"path": path, "code": error.code, "message": str(error)} for path, error in result.refused]
-        print_json({"added": added, "refused": refused, "skipped": result.skipped})
+        skipped = [{"path": path, "reason": reason} for path, reason in result.skipped]
+        print_json({"added": added, "refused": refused, "skipped": skipped})
     else:
-        print_added(Screen(), result, sorted(file_types()))
+        print_added(Screen(), result)
     if result.refused or failed_documents(result):
         raise typer.Exit(1)
     return None
@@ -105,9 +106,7 @@ async def _add_files_and_pages(
     if not urls:
         return result
     pages = await WebImporter(pincite).add_all(urls, folder, report)
-    if pages.skipped:
-        print_note(f"{pages.skipped:,} pages of sitemaps skipped: on other hosts, or above web.max_pages")
-    return AddedAll(result.added + pages.added, result.refused + pages.refused, result.skipped)
+    return AddedAll(result.added + pages.added, result.refused + pages.refused, result.skipped + pages.skipped)
 
 
 async def list_documents(
@@ -220,15 +219,42 @@ async def _read_at(
         print_plain(clean(found.text.strip("\n")))
 
 
+async def tag_document(
+    context: CommandContext,
+    document_id: IdArgument,
+    add: Annotated[
+        list[str] | None, typer.Option("--add", metavar="T", help="Add this tag; repeat for several tags.")
+    ] = None,
+    remove: Annotated[
+        list[str] | None, typer.Option("--remove", metavar="T", help="Remove this tag; repeat for several tags.")
+    ] = None,
+) -> None:
+    """Show the tags of a document, add some or remove some."""
+    from pincite.core.documents.document import DocumentChange
+    from pincite.serialize.documents import document_json
+
+    if "" in (*(add or ()), *(remove or ())):
+        raise Invalid("a tag is empty; give a word such as contract")
+    async with context.open() as pincite:
+        document = await find_document(pincite, document_id)
+        tags = tuple(dict.fromkeys(tag for tag in (*document.tags, *(add or ())) if tag not in (remove or ())))
+        if tags != document.tags:
+            document = await pincite.documents.update(document.id, DocumentChange(tags=tags))
+    if context.json:
+        print_json(document_json(document))
+    else:
+        print_plain(f"{document.name}: {', '.join(map(clean, document.tags)) or 'no tags'}")
+
+
 async def remove(
     context: CommandContext,
     document_ids: Annotated[
-        list[str], typer.Argument(metavar="ID...", help="Ids of documents, or their first characters (at least 4).")
+        list[str], typer.Argument(metavar="ID", help="Ids of documents, their first characters, names or paths.")
     ],
 ) -> None:
     """Remove documents and everything derived from them.
 
-    An unknown id removes nothing.
+    If one of them is unknown or ambiguous, nothing is removed.
     """
     from pincite.cli.view.library import print_receipt
     from pincite.cli.view.screen import Screen
@@ -250,12 +276,20 @@ async def remove(
 
 
 async def find_document(pincite: "AsyncPincite", wanted: str) -> "Document":
-    """The document with this id, or the only one with this id prefix."""
+    """The document with this id, else the only one with this path, this name or this id prefix."""
     try:
         return await pincite.get(wanted)
     except NotFound:
         documents = {document.id: document for document in await pincite.documents.all()}
-    return documents[match_id(wanted, {key: document.name for key, document in documents.items()}, "document", "list")]
+    paths = {key: document.path for key, document in documents.items()}
+    path = wanted.strip("/")
+    named = [key for key in documents if paths[key] == path] or [
+        key for key, document in documents.items() if document.name == path or paths[key].endswith(f"/{path}")
+    ]
+    if len(named) > 1:
+        shown = ", ".join(f"{paths[key]} ({key})" for key in named[:5])
+        raise Invalid(f"'{wanted}' matches {shown}; give the path or the id", code="ambiguous")
+    return documents[named[0] if named else match_id(wanted, paths, "document", "list")]
 
 
 def match_id(wanted: str, known: "dict[str, str]", what: str, listing: str) -> str:

@@ -18,6 +18,10 @@ PortOption = Annotated[
     int | None,
     typer.Option("--port", metavar="PORT", min=0, max=65535, help="Port to listen on; 0 chooses a free one."),
 ]
+WorkersOption = Annotated[
+    int,
+    typer.Option("--workers", metavar="N", min=1, max=64, help="Processes that serve; about one per core."),
+]
 DEMO_KEY_DAYS = 7
 """Days until the key of a demo expires."""
 
@@ -60,14 +64,16 @@ async def demo(
             await _serve_until_stopped(context, pincite, key=key, question=samples.question)
 
 
-async def serve(context: CommandContext, host: HostOption = None, port: PortOption = None) -> None:
+async def serve(
+    context: CommandContext, host: HostOption = None, port: PortOption = None, workers: WorkersOption = 1
+) -> None:
     """Start the HTTP service until Ctrl-C; it logs to stderr, as the settings logs.* define."""
     from pincite.tracing import logs
 
     context = _with_address(context, host, port)
     async with context.open() as pincite:
         with logs.configure_logging(context.settings.logs):
-            await _serve_until_stopped(context, pincite)
+            await _serve_until_stopped(context, pincite, workers=workers)
 
 
 def _with_address(context: CommandContext, host: str | None, port: int | None) -> CommandContext:
@@ -77,10 +83,11 @@ def _with_address(context: CommandContext, host: str | None, port: int | None) -
 
 
 async def _serve_until_stopped(
-    context: CommandContext, pincite: "AsyncPincite", *, key: str = "", question: str = ""
+    context: CommandContext, pincite: "AsyncPincite", *, key: str = "", question: str = "", workers: int = 1
 ) -> None:
     """Serve until stopped; print the address and first steps once the server listens."""
     from pincite.api.server import serve as listen
+    from pincite.api.workers import Further
     from pincite.cli.view.screen import Screen
     from pincite.cli.view.serve import print_service, print_setup, print_trial
     from pincite.core.accounts.access import LOCAL
@@ -106,7 +113,9 @@ async def _serve_until_stopped(
         if key:
             print_trial(screen, address, key, question)
 
-    await listen(pincite, host=context.settings.server.host, port=context.settings.server.port, ready=ready)
+    further = Further(workers - 1, context.data, context.chosen)
+    server = context.settings.server
+    await listen(pincite, host=server.host, port=server.port, ready=ready, further=further)
 
 
 async def _add_samples(pincite: "AsyncPincite", paths: Sequence[Path], *, quiet: bool) -> int:

@@ -90,7 +90,10 @@ _MESSAGES: Mapping[str, str | Callable[[Context], str]] = {
 
 def describe_error(error: Mapping[str, Any]) -> str:
     """Return the message for a pydantic error; messages of our own validators stay as they are."""
-    message = _MESSAGES.get(str(error["type"]))
+    kind = str(error["type"])
+    if kind in ("too_long", "too_short") and isinstance(error.get("input"), str):
+        kind = f"string_{kind}"  # pydantic says so of a text that another validator checks first
+    message = _MESSAGES.get(kind)
     if message is None:
         return str(error["msg"]).removeprefix("Value error, ")
     return message if isinstance(message, str) else message(error.get("ctx", {}))

@@ -101,6 +101,10 @@ ALIASES: Mapping[str, str] = {
 """Environment variables of other systems that are also read; a `PINCITE_…` variable wins."""
 
 
+SECRET_PREFIX = "PINCITE_SECRET_"  # noqa: S105
+"""Environment variables that hold the credentials of sources begin with this; they are no settings."""
+
+
 def environment() -> Mapping[str, str]:
     """The environment of the process; the only access to it."""
     return os.environ

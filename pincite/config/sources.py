@@ -11,8 +11,16 @@ from typing import Any, Literal
 from pydantic import BaseModel, ValidationError
 
 from pincite.config.messages import describe_error, did_you_mean
+from pincite.config.model_keys import ModelKey
 from pincite.config.schema import Key, catalogue, parse_value
-from pincite.config.settings import ALIASES, Settings, default_data_folder, environment, environment_name
+from pincite.config.settings import (
+    ALIASES,
+    SECRET_PREFIX,
+    Settings,
+    default_data_folder,
+    environment,
+    environment_name,
+)
 from pincite.errors import SettingsError
 
 Source = Literal["default", "file", "environment", "database", "call"]
@@ -28,7 +36,8 @@ _TRUE, _FALSE = ("1", "true", "yes", "on"), ("", "0", "false", "no", "off")
 class SettingsLayers:
     """The values of each layer by dotted key; the changes in the database are added when the tree is built.
 
-    `variables` are the environment variables by key.
+    `variables` are the environment variables by key. `model_keys` are keys of model servers that an administrator
+    entered; one is used while no other layer has a key and the server is the one it was entered for.
     """
 
     file: Mapping[str, Any] = field(default_factory=dict)
@@ -36,6 +45,7 @@ class SettingsLayers:
     passed: Mapping[str, Any] = field(default_factory=dict)
     safe: bool = False
     variables: Mapping[str, str] = field(default_factory=dict)
+    model_keys: Mapping[str, ModelKey] = field(default_factory=dict)
 
     def settings(
         self, changes: Mapping[str, Any] | None = None, *, profile: Mapping[str, Any] | None = None, revision: int = 0
@@ -45,7 +55,9 @@ class SettingsLayers:
         What the environment sets, a profile does not change.
         """
         applied = {key: self.environment.get(key, value) for key, value in (profile or {}).items()}
-        return _tree({**self.file, **self.environment, **(changes or {}), **applied, **self.passed}, revision)
+        values = {**self.file, **self.environment, **(changes or {}), **applied, **self.passed}
+        fitting = {f"{branch}.api_key": key.key for branch, key in self.model_keys.items() if key.fits(branch, values)}
+        return _tree({**fitting, **values}, revision)
 
     def source(self, key: str, changes: Mapping[str, Any]) -> Source:
         """Return the layer that a setting's value comes from."""
@@ -118,7 +130,7 @@ def _variables(env: Mapping[str, str], values: Iterable[str]) -> dict[str, str]:
 
 
 def _is_setting_name(name: str) -> bool:
-    others = name in (*ALIASES, FILE_VARIABLE, SAFE_MODE_VARIABLE) or name.startswith("PINCITE_TEST_")
+    others = name in (*ALIASES, FILE_VARIABLE, SAFE_MODE_VARIABLE) or name.startswith(("PINCITE_TEST_", SECRET_PREFIX))
     return name.startswith("PINCITE_") and not others
 
 

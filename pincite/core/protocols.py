@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from pincite.config.branches.retrieval import Cache as CacheLimits
 from pincite.core.accounts.access import Scope
@@ -117,8 +117,7 @@ class ServesModels(Protocol):
     def window_of(self, model: str) -> int: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(NamedTuple):
     """A chunk's key, its raw score in one search engine, and the maximum of that score (`most`)."""
 
     key: int
@@ -212,6 +211,21 @@ class GraphIndex(Protocol):
     ) -> list[Match]: ...
 
 
+class TreeSearch(Protocol):
+    """Searches the summary tree; returns the passages below the best nodes, with scores from 0 to 1."""
+
+    async def search(self, text: str, vector: Vector, *, scope: Scope, filters: Filters, limit: int) -> list[Match]: ...
+
+
+class TokenVectors(Protocol):
+    """Reads packed token vectors of one model, and searches their centroids; `near` is None in too large a library."""
+
+    async def tokens(self, keys: Sequence[int], model: str, *, scope: Scope, filters: Filters) -> dict[int, bytes]: ...
+    async def near(
+        self, question: Sequence[Vector], model: str, *, scope: Scope, filters: Filters, limit: int
+    ) -> list[int] | None: ...
+
+
 class DocumentReader(Protocol):
     """Reads documents that the caller may read and the filters admit; any other is reported as not found.
 
@@ -243,11 +257,16 @@ class Vocabulary(Protocol):
 class Memory(Protocol):
     """Stores the conversations of users; a session of another user is reported as not found.
 
-    `save_turn` completes even if the waiting task is cancelled.
+    `begin_turn` stores a question before its answer and returns the turn's number; `save_turn` completes that turn, also
+    if the waiting task is cancelled; `drop_turn` removes it.
     """
 
-    async def recent(self, scope: Scope, session_id: str, turns: int) -> tuple[Exchange, ...]: ...
-    async def save_turn(self, scope: Scope, session_id: str, turn: KeptTurn) -> None: ...
+    async def recent(
+        self, scope: Scope, session_id: str, turns: int, *, before: str | None = None
+    ) -> tuple[Exchange, ...]: ...
+    async def begin_turn(self, scope: Scope, session_id: str, question: str, trace_id: str) -> int: ...
+    async def save_turn(self, scope: Scope, session_id: str, turn: KeptTurn, begun: int | None) -> None: ...
+    async def drop_turn(self, scope: Scope, session_id: str, begun: int) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,8 @@ from pincite.core.protocols import (
     QueryVectors,
     Reader,
     Reranker,
+    TokenVectors,
+    TreeSearch,
     Vector,
     Vocabulary,
 )
@@ -60,6 +62,8 @@ class Kit:
     picture_reader: PictureReader | None = None
     builds: BuildStates | None = None
     graph: GraphIndex | None = None
+    tree: TreeSearch | None = None
+    late: TokenVectors | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +163,8 @@ class Run:
     prefetched: Prefetched = field(default_factory=dict)
     prompt: Prompt | None = None
     graph_seeds: tuple[int, ...] | None = None
+    turn: int | None = None
+    """The number of the turn that was stored before the answer."""
 
     @property
     def answer_id(self) -> str:

@@ -248,6 +248,7 @@ class TraceFilter:
     cursor: str | None = None
     everybody: bool = False
     degraded: bool = False
+    evaluations: bool = True
 
 
 def embedding_attributes(provider: str, model: str, texts: int = 0) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pincite.config.branches.generation import Fallback, Llm
+from pincite.config.model_keys import ModelKey
 from pincite.core.accounts.access import LOCAL, Caller, require
 from pincite.core.accounts.audit import AuditEntry
 from pincite.core.accounts.users import Person, PersonRole
@@ -15,11 +16,12 @@ from pincite.core.protocols import LLM, Embedder, Reranker
 from pincite.core.run import Kit
 from pincite.engine.index.builders import builder_of
 from pincite.engine.index.switch import IndexSwitch
-from pincite.engine.live_settings import LiveSettings
+from pincite.engine.live_settings import LiveSettings, SettingsOutcome
 from pincite.engine.quotas import Quotas
 from pincite.engine.sso import SingleSignOn
 from pincite.engine.wiring import Services
 from pincite.errors import Conflict, Invalid, NotAllowed
+from pincite.ingest.engines.builder import Builder, BuildsShared
 from pincite.store.access.api_keys import ApiKeys
 from pincite.store.access.audit_log import AuditLog
 from pincite.store.access.login_sessions import LoginSessions
@@ -102,6 +104,19 @@ class Admin:
         """Return the language models and the reranker of the current settings."""
         return self._services.kit_factory.kit(self._services.settings)
 
+    async def set_model(
+        self, provider: str, base_url: str, model: str, api_key: str | None, *, caller: Caller
+    ) -> SettingsOutcome:
+        """Set the language model of all questions. An empty key removes the stored one, None keeps it."""
+        values = {"llm.provider": provider, "llm.base_url": base_url, "llm.model": model}
+        outcome = await self.settings.set({name: value or None for name, value in values.items()}, caller)
+        if api_key is not None:
+            key = ModelKey(provider, base_url, api_key) if api_key else None
+            await self.settings.set_model_key("llm", key, caller)
+            entry = AuditEntry("settings.set", details={"llm.api_key": "set" if api_key else "removed"})
+            await self._services.audit.record(caller.person, entry)
+        return outcome
+
     def plain_llm(self, chosen: Llm | Fallback) -> LLM | None:
         """Return a configured language model without retries and timeouts; None if none is configured."""
         return self._services.kit_factory.plain(self._services.settings, chosen)
@@ -175,7 +190,7 @@ class Admin:
                 done = await self._services.engine_builds.progress(builder.engine, scope, builder.signature)
                 if report:
                     report(Progress(f"building {builder.engine}", done.built, done.documents, 0.0))
-                if done.built >= done.documents:
+                if done.built >= done.documents and not await _shared_left(builder):
                     break
                 await asyncio.sleep(POLL_S)
             ended[builder.engine] = done
@@ -255,3 +270,8 @@ class Admin:
             caller.person, AuditEntry("content.read", f"user:{person.id}", details={"at": at})
         )
         return Caller(person.id, "reader", caller.key_id)
+
+
+async def _shared_left(builder: Builder) -> int:
+    """Return the number of things that several documents share and that are not built yet."""
+    return await builder.unfinished() if isinstance(builder, BuildsShared) else 0

@@ -1,9 +1,12 @@
 """AsyncPincite: the asynchronous Python API, in three parts: documents, questions, admin."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
-from typing import Any, Self, cast
+from typing import Any, Self, cast, overload
 
 from pincite.config.settings import Settings
 from pincite.config.sources import layers_of, read_layers
@@ -11,14 +14,18 @@ from pincite.core.accounts.access import LOCAL, Caller, Scope
 from pincite.core.documents.document import AddedAll, Document, Progress, Receipt
 from pincite.core.graph import EntityCard, GraphNode, PathStep
 from pincite.core.operations import StoredFlow
-from pincite.core.query.answer import Answer, SearchResult
-from pincite.core.query.question import Question
+from pincite.core.query.answer import Answer, Citation, OpenedPassage, SearchResult, Source
+from pincite.core.query.hits import Hit
+from pincite.core.query.question import EffortLevel, Question, RequestedStrategy
 from pincite.core.run import Event
 from pincite.engine.admin import Admin
+from pincite.engine.asking import Paths, events_of, make_question, with_level_values
 from pincite.engine.documents import Documents
 from pincite.engine.graph import KnowledgeGraph
 from pincite.engine.questions import Questions
+from pincite.engine.reader.opened_passage import open_passage
 from pincite.engine.wiring import Services
+from pincite.errors import NotFound
 from pincite.flows.graph import Flow
 from pincite.ingest.accept.collect import Collected, collect
 
@@ -64,17 +71,40 @@ class AsyncPincite:
         """Return the scope of a caller: the documents they may read."""
         return await self.services.scope(caller)
 
-    async def add(self, path: str | Path, *, folder: str = "", caller: Caller = LOCAL) -> Document:
-        """Add one file and wait until it can be searched.
+    @overload
+    async def add(
+        self, path: str | Path, *, folder: str = ..., tags: Sequence[str] = ..., caller: Caller = ...
+    ) -> Document: ...
 
-        `Unreadable` if it cannot be parsed, `ProviderError` if its passages cannot be embedded.
+    @overload
+    async def add(
+        self, path: Paths, *, folder: str = ..., tags: Sequence[str] = ..., caller: Caller = ...
+    ) -> list[Document]: ...
+
+    async def add(
+        self,
+        path: str | Path | Paths,
+        *,
+        folder: str = "",
+        tags: Sequence[str] = (),
+        caller: Caller = LOCAL,
+    ) -> Document | list[Document]:
+        """Add one file, or a list of files, and wait until all can be searched; return the document or the documents.
+
+        `Unreadable` if a file cannot be parsed, `ProviderError` if its passages cannot be embedded: raised for the
+        first file that failed, after the others were added. `tags` replace those of the file.
         """
-        return await self.documents.add(path, folder=folder, caller=caller)
+        one = isinstance(path, str | Path)
+        documents = await self.documents.add(
+            [cast(str, path)] if one else cast(Sequence[str], path), folder=folder, tags=tags, caller=caller
+        )
+        return documents[0] if one else documents
 
     async def add_all(
         self,
         *paths: str | Path | Collected,
         folder: str = "",
+        tags: Sequence[str] = (),
         caller: Caller = LOCAL,
         report: Callable[[Progress], None] | None = None,
     ) -> AddedAll:
@@ -83,9 +113,9 @@ class AsyncPincite:
         What `collect` returned is added as it is.
         """
         if len(paths) == 1 and isinstance(paths[0], Collected):
-            return await self.documents.add_all(paths[0], caller=caller, report=report)
+            return await self.documents.add_all(paths[0], tags=tags, caller=caller, report=report)
         files = await asyncio.to_thread(collect, [Path(cast(str, path)) for path in paths], folder)
-        return await self.documents.add_all(files, caller=caller, report=report)
+        return await self.documents.add_all(files, tags=tags, caller=caller, report=report)
 
     async def add_from_web(self, *urls: str, folder: str = "", caller: Caller = LOCAL) -> AddedAll:
         """Add web pages, and the pages of sitemaps, and wait until all are processed; needs `web.enabled`."""
@@ -105,18 +135,115 @@ class AsyncPincite:
         self,
         question: str | Question,
         *,
+        top_k: int | None = None,
+        folder: str | None = None,
+        tags: Sequence[str] = (),
+        documents: Sequence[str | Document] | None = None,
+        strategy: RequestedStrategy | None = None,
+        level: EffortLevel | None = None,
+        as_of: datetime | str | None = None,
+        session: str | None = None,
         caller: Caller = LOCAL,
         listen: Callable[[Event], None] | None = None,
         settings: Settings | None = None,
     ) -> Answer:
-        """Answer a question; `listen` is called with each event. `settings` replaces the current settings for it."""
-        return await self.questions.ask(question, caller=caller, listen=listen, settings=settings)
+        """Answer a question.
+
+        `folder`, `tags` and `documents` restrict it to a part of the library, `as_of` to what was known at a time.
+        `session` continues a conversation. `listen` is called with each event; `settings` replace the current ones.
+        """
+        asked = make_question(
+            question,
+            top_k=top_k,
+            folder=folder,
+            tags=tags,
+            documents=documents,
+            strategy=strategy,
+            level=level,
+            as_of=as_of,
+            session=session,
+        )
+        await self._check_filters(question, asked, caller)
+        return await self.questions.ask(asked, caller=caller, listen=listen, settings=settings)
+
+    async def stream(
+        self,
+        question: str | Question,
+        *,
+        top_k: int | None = None,
+        folder: str | None = None,
+        tags: Sequence[str] = (),
+        documents: Sequence[str | Document] | None = None,
+        strategy: RequestedStrategy | None = None,
+        level: EffortLevel | None = None,
+        as_of: datetime | str | None = None,
+        session: str | None = None,
+        caller: Caller = LOCAL,
+        settings: Settings | None = None,
+    ) -> AsyncGenerator[Event, None]:
+        """Answer a question and yield its events as they come; the last is `Answered`. Stop early to cancel it."""
+        asked = make_question(
+            question,
+            top_k=top_k,
+            folder=folder,
+            tags=tags,
+            documents=documents,
+            strategy=strategy,
+            level=level,
+            as_of=as_of,
+            session=session,
+        )
+        await self._check_filters(question, asked, caller)
+        answering = lambda listen: self.questions.ask(asked, caller=caller, listen=listen, settings=settings)  # noqa: E731
+        async with aclosing(events_of(answering)) as events:
+            async for event in events:
+                yield event
 
     async def search(
-        self, question: str | Question, *, caller: Caller = LOCAL, settings: Settings | None = None
+        self,
+        question: str | Question,
+        *,
+        top_k: int | None = None,
+        folder: str | None = None,
+        tags: Sequence[str] = (),
+        documents: Sequence[str | Document] | None = None,
+        strategy: RequestedStrategy | None = None,
+        level: EffortLevel | None = None,
+        as_of: datetime | str | None = None,
+        caller: Caller = LOCAL,
+        settings: Settings | None = None,
     ) -> SearchResult:
-        """Find passages; several queries are fused. `settings` replaces the current settings for this search."""
-        return await self.questions.search(question, caller=caller, settings=settings)
+        """Find passages; several queries are fused. The keywords are those of `ask`."""
+        asked = make_question(
+            question,
+            top_k=top_k,
+            folder=folder,
+            tags=tags,
+            documents=documents,
+            strategy=strategy,
+            level=level,
+            as_of=as_of,
+        )
+        await self._check_filters(question, asked, caller)
+        return await self.questions.search(with_level_values(asked), caller=caller, settings=settings)
+
+    async def _check_filters(self, given: str | Question, asked: Question, caller: Caller) -> None:
+        """Raise `NotFound` for a folder, document or tag that a keyword names and the library does not have."""
+        if isinstance(given, Question) and given.filters == asked.filters:
+            return  # the answer has a warning: the HTTP service answers then, too
+        named = replace(asked.filters, as_of=None)
+        if unknown := await self.services.library.unknown_filter_values(await self.scope(caller), named):
+            raise NotFound("; ".join(unknown))
+
+    async def open_passage(
+        self, passage: Citation | Source | Hit, *, context: int = 0, caller: Caller = LOCAL
+    ) -> OpenedPassage:
+        """Open a citation, source or hit in its document: its text, `context` lines around it, and its place."""
+        return await open_passage(self.documents, passage, context=context, caller=caller)
+
+    async def new_session(self, *, caller: Caller = LOCAL) -> str:
+        """Start a conversation and return its id, for the keyword `session`."""
+        return (await self.questions.sessions.create(await self.scope(caller))).id
 
     async def find_entities(self, name: str, *, limit: int = 20, caller: Caller = LOCAL) -> list[GraphNode]:
         """Find entities of the knowledge graph by a part of their name."""

@@ -17,7 +17,7 @@ from pincite.core.accounts.access import LOCAL
 from pincite.core.documents.document import Document, Status
 from pincite.engine.app import AsyncPincite
 from pincite.engine.data_flow import answers_from, embeddings_from, host_and_port, reranking_from
-from pincite.errors import PinciteError
+from pincite.errors import Invalid, PinciteError
 from pincite.ingest.read.reader_pool import isolation
 from pincite.models.kit_factory import address_of, plain_embedder, provider_of, rerank_address
 from pincite.models.shipped import models_in_use, shipped_models
@@ -49,6 +49,18 @@ class Finding:
     state: State
     found: str
     advice: str = ""
+
+
+async def check_database(settings: Settings) -> list[Finding]:
+    """Check the database server of the settings, without changing it; the advice is SQL for its administrator."""
+    from pincite.store.operations.requirements import check
+
+    own = settings.database
+    if own.url is None:
+        raise Invalid("the embedded database needs no check: set PINCITE_DATABASE_URL to a server of your own")
+    direct = own.direct_url.get_secret_value() if own.direct_url else None
+    found = await check(own.url.get_secret_value(), direct, own.role)
+    return [Finding(one.name, one.state, one.found, one.remedy) for one in found]
 
 
 async def diagnose(settings: Settings, *, verify: bool = False) -> list[Finding]:

@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from pincite.core.accounts.access import LOCAL, Caller, ShareRequest
+from pincite.core.accounts.access import LOCAL, Caller, Scope, ShareRequest
 from pincite.core.documents.document import (
     Added,
     AddedAll,
@@ -24,6 +24,7 @@ from pincite.core.documents.document import (
     VersionText,
 )
 from pincite.core.documents.jobs import BULK_PRIORITY, INTERACTIVE_PRIORITY, CancelledJob
+from pincite.core.query.question import check_list
 from pincite.engine.reader.diff import CONTEXT_LINES, Difference, difference
 from pincite.engine.reader.document_reader import extract_passage
 from pincite.engine.reader.page_locator import Locator
@@ -82,40 +83,47 @@ class Documents:
         self, upload: Upload, *, start: bool = True, caller: Caller = LOCAL, priority: int = INTERACTIVE_PRIORITY
     ) -> Added:
         """Upload a file; workers of this or another process index it in the background."""
+        return await self._upload(await self._services.scope(caller), upload, Schedule(not start, priority))
+
+    async def _upload(self, scope: Scope, upload: Upload, schedule: Schedule) -> Added:
         checked = await asyncio.to_thread(accept, upload, self._services.settings)
         document, outcome = await self._services.uploads.accept(
-            await self._services.scope(caller),
+            scope,
             replace(upload, name=checked.name, folder=checked.folder),
             mime=checked.mime,
             checksum=checked.checksum,
-            schedule=Schedule(held=not start, priority=priority),
+            schedule=schedule,
         )
-        if start and outcome == "unchanged" and document.status == Status.PENDING:
-            await self._services.jobs.start_over(await self._services.scope(caller), [document.id], priority=priority)
+        if not schedule.held and outcome == "unchanged" and document.status == Status.PENDING:
+            await self._services.jobs.start_over(scope, [document.id], priority=schedule.priority)
         self._services.workers.wake()
         return Added(document, outcome)
 
-    async def add(self, path: str | Path, *, folder: str = "", caller: Caller = LOCAL) -> Document:
-        """Add one file and wait until it can be searched.
+    async def add(
+        self, paths: Sequence[str | Path], *, folder: str = "", tags: Sequence[str] = (), caller: Caller = LOCAL
+    ) -> list[Document]:
+        """Add files and wait until they can be searched; the error of the first that failed is raised at the end.
 
-        `Unreadable` if it cannot be parsed, `ProviderError` if its passages cannot be embedded.
+        `Unreadable` if a file cannot be parsed, `ProviderError` if its passages cannot be embedded.
         """
-        files = await asyncio.to_thread(collect, [Path(path)], folder)
-        if len(files.files) + len(files.refused) != 1:
-            raise Invalid(f"{path} is a folder; use add_all for folders")
-        result = await self.add_all(files, caller=caller, stalled_s=STALL_TIMEOUT_S)
+        for path in paths:
+            if await asyncio.to_thread(Path(path).is_dir):
+                raise Invalid(f"{path} is a folder; use add_all for folders")
+        files = await asyncio.to_thread(collect, [Path(path) for path in paths], folder)
+        result = await self.add_all(files, tags=tags, caller=caller, stalled_s=STALL_TIMEOUT_S)
         if result.refused:
             raise result.refused[0][1]
-        [added] = result.added
-        if failed := added.document.error:
-            kind = PROVIDER_ERRORS.get(failed.code, Unreadable)
-            raise kind(f"{added.document.name}: {failed.message}", code=failed.code)
-        return added.document
+        for added in result.added:
+            if failed := added.document.error:
+                kind = PROVIDER_ERRORS.get(failed.code, Unreadable)
+                raise kind(f"{added.document.name}: {failed.message}", code=failed.code)
+        return [added.document for added in result.added]
 
     async def add_all(
         self,
         files: Collected,
         *,
+        tags: Sequence[str] = (),
         caller: Caller = LOCAL,
         report: Callable[[Progress], None] | None = None,
         stalled_s: float | None = None,
@@ -123,7 +131,10 @@ class Documents:
         """Add files and wait until all are processed; `report` is called with the progress.
 
         Several files get the bulk priority: a single file that another user waits for is processed before them.
+        `tags` replace those of the files' own and those that an unchanged document has.
         """
+        check_list("tags", tags)
+        tags = tuple(dict.fromkeys(tags))
         scope, report_progress = await self._services.scope(caller), report or (lambda _progress: None)
         priority = BULK_PRIORITY if len(files.files) > 1 else INTERACTIVE_PRIORITY
         self._services.workers.start()
@@ -139,7 +150,8 @@ class Documents:
                 same = finished.get((upload.folder, upload.name))
                 if same and same.checksum == checksum:
                     return Added(same, "unchanged")
-                return await self.upload(upload, caller=caller, priority=priority)
+                upload = replace(upload, tags=tags or upload.tags)
+                return await self._upload(scope, upload, Schedule(priority=priority))
             except (BadRequest, DataFolderError, OverBudget) as error:
                 return str(file.path), error
 
@@ -155,7 +167,18 @@ class Documents:
         ended = await self.wait_for_added(
             added, caller=caller, priority=priority, report=report_progress, stalled_s=stalled_s
         )
-        return AddedAll(ended, refused, files.skipped)
+        return AddedAll(await self._tagged(ended, tags, caller), refused, files.skipped)
+
+    async def _tagged(self, added: list[Added], tags: tuple[str, ...], caller: Caller) -> list[Added]:
+        """Return what was added, after giving the tags to documents that do not have them, such as unchanged ones."""
+        if not tags:
+            return added
+        change, tagged = DocumentChange(tags=tags), list[Added]()
+        for one in added:
+            differs = set(one.document.tags) != set(tags)
+            document = await self.update(one.document.id, change, caller=caller) if differs else one.document
+            tagged.append(replace(one, document=document))
+        return tagged
 
     async def wait_for_added(
         self,
@@ -172,6 +195,8 @@ class Documents:
         waiting = [one.document.id for one in added if one.document.status in (Status.PENDING, Status.PROCESSING)]
         await self._services.jobs.start_over(scope, waiting, priority=priority)
         await self.wait(waiting, caller=caller, report=report, stalled_s=stalled_s)
+        if waiting:  # this process may end now, and its workers with it
+            await self._services.editions.index_vectors(loading=False)
         ended = {d.id: d for d in await self._services.library.get_many(scope, waiting)}
         for number, one in enumerate(added):
             if one.document.id in ended:  # an unchanged file that was still waiting has been processed now

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pincite.concurrency import cancel_and_wait
+from pincite.config.model_keys import ModelKey, read_model_keys, write_model_key
 from pincite.config.profiles import find_profile, for_library, for_request, managed_keys
 from pincite.config.schema import (
     NAMES_A_PROVIDER,
@@ -121,8 +122,8 @@ class LiveSettings:
             await cancel_and_wait(self._following)
 
     async def _on_revision(self, revision: int) -> None:
-        """Apply a new revision; on failure the previous settings stay in use."""
-        if revision == self._revision:
+        """Apply a new revision or new model keys; on failure the previous settings stay in use."""
+        if revision == self._revision and read_model_keys(self.settings.data) == self._layers.model_keys:
             return
         try:
             await self._reload()
@@ -134,8 +135,10 @@ class LiveSettings:
     async def _reload(self) -> None:
         async with self._reloading:
             stored = await self._store.current()
-            if stored.revision == self._revision:
+            keys = read_model_keys(self.settings.data)
+            if stored.revision == self._revision and keys == self._layers.model_keys:
                 return
+            self._layers = replace(self._layers, model_keys=keys)
             self._stored = stored.values
             changes, ignored = self._usable_changes(stored.values)
             for reason in ignored.values():
@@ -156,6 +159,12 @@ class LiveSettings:
             self._adopt(settings)
             if self._following is not None:
                 log.info("settings of revision %s are in use", stored.revision)
+
+    async def set_model_key(self, branch: str, key: ModelKey | None, caller: Caller) -> None:
+        """Store or remove the key of a model server in the data folder; every process there uses it within seconds."""
+        require(caller, "administer")
+        await asyncio.to_thread(write_model_key, self.settings.data, branch, key)
+        await self._reload()
 
     async def renew(self) -> None:
         """Prepare and adopt the current settings again, after a switch of the index."""
@@ -326,6 +335,7 @@ def _shared_layers(layers: SettingsLayers) -> SettingsLayers:
 
 def _leaking_changes(layers: SettingsLayers, changes: Mapping[str, Any]) -> dict[str, str]:
     """Return changes that would send a configured API key to another server, with the reason for each."""
+    layers = replace(layers, model_keys={})  # these are used with their own server only
     configured, given, found = layers.settings(), {**changes, **layers.passed}, dict[str, str]()
     for branch in [name.removesuffix(".api_key") for name in catalogue() if name.endswith(".api_key")]:
         if not is_set(configured, f"{branch}.api_key"):

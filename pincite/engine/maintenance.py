@@ -29,7 +29,7 @@ async def restore_library(settings: Settings, source: Path, report: Report) -> t
     """Restore a backup into an empty library, and run the integrity check."""
     manifest = await asyncio.to_thread(read_backup, source, report)
     async with address(settings) as url:
-        await restore(url, settings.data, source, manifest, report)
+        await restore(url, settings.data, source, manifest, report, role=settings.database.role)
     async with library(settings) as (database, files):
         return manifest, await inspect(database, files, report)
 

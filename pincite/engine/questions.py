@@ -27,18 +27,26 @@ from pincite.flows.run import run_flow
 from pincite.ingest.read.picture_text import OcrPictureReader
 from pincite.models.kit_factory import KitFactory
 from pincite.query import pipeline
+from pincite.query.ground.starters import Starter, starter_questions
 from pincite.query.understand.level import level_of
 from pincite.store.conversations.feedback import FeedbackStore
 from pincite.store.conversations.sessions import Sessions
 from pincite.store.conversations.share_links import ShareLinks
+from pincite.store.documents.beginnings import beginnings
 from pincite.store.engines.graph_index import PostgresGraph
+from pincite.store.engines.late_rows import LateIndex
+from pincite.store.engines.tree_search import TreeIndex
 from pincite.store.operations.evaluations import Evaluations
 from pincite.store.operations.flows import FlowStore
 from pincite.store.operations.traces import TraceStore
 from pincite.store.operations.tunings import Tunings
 from pincite.store.search.query_vectors import QueryVectorCache
+from pincite.text.units import count
 from pincite.tracing.recorder import TraceRecorder
 from pincite.tracing.replay import Replay, compare, question_of, replayable, settings_for, with_changes
+
+STARTING_DOCUMENTS = 12
+"""Documents from which questions to begin with are made: those that were changed last."""
 
 
 class Questions:
@@ -137,6 +145,13 @@ class Questions:
         own = question.sampling.system_prompt
         both = "\n\n".join(part for part in (prompt, own) if part) or None
         return replace(question, sampling=replace(question.sampling, system_prompt=both))
+
+    async def starters(self, language: str | None = None, *, caller: Caller = LOCAL) -> list[Starter]:
+        """Return questions that the caller's newest documents answer; those in `language` first."""
+        scope = await self._services.scope(caller)
+        found = await beginnings(self._services.database, scope, documents=STARTING_DOCUMENTS)
+        texts = [(one.document_id, one.title, one.language, one.text) for one in found]
+        return await asyncio.to_thread(starter_questions, texts, language)
 
     async def search(
         self, question: str | Question, *, caller: Caller = LOCAL, settings: Settings | None = None
@@ -242,6 +257,8 @@ class Questions:
                 picture_reader=OcrPictureReader(self._services.reader_pool, settings.chunking),
                 builds=self._services.engine_builds,
                 graph=PostgresGraph(self._services.database, tools.model),
+                tree=TreeIndex(self._services.database, tools.model, settings.rag),
+                late=LateIndex(self._services.database),
             ),
             settings=settings,
             caller=caller,
@@ -249,6 +266,10 @@ class Questions:
             deadline=time.monotonic() + settings.llm.question_timeout_s,
             emit=recorder.hear,
         )
+        replicas = self._services.database.replicas
+        if replicas is not None and replicas.missing:
+            reason = f"{count(replicas.missing, 'replica')} cannot be reached; the primary is read instead"
+            run.degraded.append(Degraded("read_replicas", reason))
         run.degraded.extend(missing)  # without a log entry: the request asked for a feature that is not available
         return run
 

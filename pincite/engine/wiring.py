@@ -251,9 +251,14 @@ class Services:
         await self.usage.remove_expired()
 
     async def _open_database(self) -> Database:
-        size = self.settings.database.pool_size
-        if self.settings.database.url is not None:
-            return await Database.open(self.settings.database.url.get_secret_value(), pool_size=size)
+        own = self.settings.database
+        size = own.pool_size
+        if own.url is not None:
+            direct = own.direct_url.get_secret_value() if own.direct_url else None
+            read_urls = own.read_urls.get_secret_value().split() if own.read_urls else ()
+            return await Database.open(
+                own.url.get_secret_value(), pool_size=size, direct_url=direct, role=own.role, read_urls=read_urls
+            )
         await self._share_server()
         assert self._server is not None
         return await Database.open(self._server.url, pool_size=size, restart=self._share_server)

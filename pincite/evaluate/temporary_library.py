@@ -69,7 +69,7 @@ async def _fill_library(pincite: AsyncPincite, corpus: Corpus, place: Path, repo
             if isinstance(content, str):
                 path.write_text(content, encoding="utf-8")
             files.append(NamedFile(path, name.rpartition("/")[0]))
-        left_out = _failed_files(await pincite.add_all(Collected(files, [], 0), report=report))
+        left_out = _failed_files(await pincite.add_all(Collected(files, [], []), report=report))
         await pincite.admin.wait_until_built(report=report)
     if len(left_out) == len(corpus.files):
         raise Invalid(f"no document of the set could be indexed; the first error: {left_out[0]}")

@@ -78,11 +78,13 @@ def answer_probability(question: QuestionTerms, found: Sequence[ScoredSentence],
     return 1 / (1 + exp(-max(-60.0, min(60.0, sum(weight * features[name] for name, weight in weights.items())))))
 
 
-def needed_probability(found: Sequence[ScoredSentence]) -> float:
+def needed_probability(question: QuestionTerms, found: Sequence[ScoredSentence]) -> float:
     """The probability of an answer below which a question is refused."""
-    if not found or found[0].sentence.is_row:  # the number of a cell has its unit in the name of the column
+    if not found or not found[0].features.get("lacks_kind"):
         return MIN_PROBABILITY
-    return MIN_PROBABILITY_WITHOUT_VALUE if found[0].features.get("lacks_kind") else MIN_PROBABILITY
+    if found[0].sentence.is_row and question.answer.kind != "money":  # the name of a column may have the unit
+        return MIN_PROBABILITY
+    return MIN_PROBABILITY_WITHOUT_VALUE
 
 
 def answer_features(question: QuestionTerms, found: Sequence[ScoredSentence]) -> dict[str, float]:

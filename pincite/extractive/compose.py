@@ -124,7 +124,7 @@ def _needs_more(question: QuestionTerms, best: ScoredSentence) -> bool:
     lacks = best.features.get("lacks_kind") or best.features.get("lacks_person")
     why = lang.regex("extractive.why", question.language, r"\b%s\b").search(question.text.lower())
     earlier = may_be_corrected(best.sentence.text, best.sentence.language)
-    return bool(lacks or why or earlier or question.answer.form == "yes_no")
+    return bool(lacks or why or earlier or question.answer.form in ("yes_no", "steps"))
 
 
 def _value(question: QuestionTerms, found: Sequence[ScoredSentence], sources: Sequence[Hit]) -> str:

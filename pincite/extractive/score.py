@@ -41,10 +41,11 @@ WEIGHTS: Mapping[str, float] = {
     "defines": 3.0,
     "read": 2.0,
     "read_log": 2.0,
+    "read_across": 3.0,
 }
 """Weight of each feature; `./run bench choosing` fits them, see docs/evaluation.md. `reason` and `defines` are set by
-hand: these features are too rare in the questions that the others are fitted on. `read` and `read_log` were chosen on a
-grid, with the other weights as they were without a reader."""
+hand: these features are too rare in the questions that the others are fitted on. `read`, `read_log` and `read_across`
+were chosen on a grid, with the other weights as they were without a reader."""
 
 _PERSON = r"(?<![\w'’.-])[A-ZÄÖÜ][\w'’.-]++(?: (?:van|de|da|di|[A-Z]\.|%s))*+ [A-ZÄÖÜ][\w'’-]+"
 
@@ -71,7 +72,9 @@ def score_sentences(
     readings: Mapping[int, Reading] | None = None,
 ) -> list[ScoredSentence]:
     """The sentences with their scores, the best first; `readings` are what the reader found, by source."""
-    read = [_read_features(sentence, readings) for sentence in found]
+    same = [one.language == question.language for one in found]
+    most = max((_read_probability(one, readings) for one, own in zip(found, same, strict=True) if own), default=0.0)
+    read = [_read_features(one, readings, 1.0 if own else most) for one, own in zip(found, same, strict=True)]
     shares = _gram_shares(question, found)
     best = max((sentence.relevance for sentence in found), default=0.0)
     scored = [
@@ -91,13 +94,17 @@ def score_sentences(
     return sorted(scored, key=lambda one: (-one.score, one.sentence.source, one.sentence.start))
 
 
-def _read_features(sentence: Sentence, readings: Mapping[int, Reading] | None) -> dict[str, float]:
-    """The probability that the sentence answers, by the reader, and its logarithm, from 0 to 1."""
+def _read_features(sentence: Sentence, readings: Mapping[int, Reading] | None, most: float) -> dict[str, float]:
+    """The probability that the sentence answers, by the reader, and its logarithm, from 0 to 1.
+
+    `read_across` is what the probability exceeds `most`, the highest of a sentence in the question's language: a sentence
+    in another language shares no words with the question, so the others would win by their words alone.
+    """
     if not readings:
         return {}
     probability = _read_probability(sentence, readings)
     by_log = 1 + log(max(probability, LEAST_READ)) / -log(LEAST_READ)
-    return {"read": probability, "read_log": by_log}
+    return {"read": probability, "read_log": by_log, "read_across": max(0.0, probability - most)}
 
 
 def _read_probability(sentence: Sentence, readings: Mapping[int, Reading] | None) -> float:
@@ -158,7 +165,7 @@ def _term_features(question: QuestionTerms, sentence: Sentence) -> dict[str, flo
 def _other_features(question: QuestionTerms, sentence: Sentence, best: float) -> dict[str, float]:
     """The rank of the source, and whether the sentence has the kind of value that the question asks for."""
     kind, language = question.answer.kind, sentence.language
-    no_value = kind in VALUE_KINDS and not fitting_values(kind, sentence.text, language, question.forms)
+    no_value = kind in VALUE_KINDS and not _has_value(question, sentence)
     no_person = kind == "person" and not _names_somebody(sentence, question.forms)
     asks_why = lang.regex("extractive.why", question.language, r"\b%s\b").search(question.text.lower())
     reason = asks_why and lang.regex("extractive.because", language, r"\b%s\b", re.IGNORECASE).search(sentence.text)
@@ -174,6 +181,16 @@ def _other_features(question: QuestionTerms, sentence: Sentence, best: float) ->
         "lacks_number": float(any(not term.is_in(held) for term in question.numbers)),
         "lacks_name": _missing_names(question, sentence),
     }
+
+
+def _has_value(question: QuestionTerms, sentence: Sentence) -> bool:
+    """Whether a sentence has a value of the kind asked for; where it tells a price, a number without a currency is one."""
+    kind, language = question.answer.kind, sentence.language
+    text = sentence.embedded_text if sentence.is_row and kind == "money" else sentence.text
+    if fitting_values(kind, text, language, question.forms):
+        return True
+    prices = lang.regex("extractive.prices", language, r"\b%s\b", re.IGNORECASE)
+    return kind == "money" and bool(prices.search(text) and fitting_values("number", text, language, question.forms))
 
 
 def _missing_names(question: QuestionTerms, sentence: Sentence) -> float:

@@ -35,13 +35,12 @@ MIN_STALL_PAUSE_S = 2.0
 """First pause in seconds of a job that waits for a part that is down."""
 PROBE_INTERVAL_S = 10.0
 """Longest time in seconds between two attempts while a part that every job needs is down."""
-MAX_SMALL_JOBS = 16
+MAX_SMALL_JOBS = 64
 """Small files that one worker processes at the same time; of large files it processes one."""
 HOUSEKEEPING_INTERVAL_S = 3600.0
 """Seconds between two runs of the housekeeping, which deletes data that is no longer needed."""
 PACK_AFTER_DOCUMENTS = 256
-"""Finished documents after which postings are packed while jobs are running; without running jobs they are packed
-at once."""
+"""Finished documents after which the index is tidied while jobs are running; without running jobs it is at once."""
 _POOL_NUMBERS = itertools.count(1)
 """Numbers the worker pools of one process, so that each pool gives back its own jobs only."""
 
@@ -139,7 +138,7 @@ class Workers:
             task = asyncio.create_task(self._run_job(kit, job))
             running[task] = job
             task.add_done_callback(partial(self._forget_task, running))
-        await self._pack_postings(kit, after=PACK_AFTER_DOCUMENTS if running else 1)
+        await self._tidy_index(kit, loading=bool(running))
         if running:
             await asyncio.wait(running, timeout=IDLE_POLL_S, return_when=asyncio.FIRST_COMPLETED)
         elif not jobs:
@@ -181,11 +180,12 @@ class Workers:
             if self._engines is not None:
                 self._engines.wake()
 
-    async def _pack_postings(self, kit: IngestKit, *, after: int) -> None:
-        """Pack the postings of finished documents, which makes search faster, once there are `after` of them."""
-        if self._finished >= after:
+    async def _tidy_index(self, kit: IngestKit, *, loading: bool) -> None:
+        """Pack postings and index vectors, which makes search faster; with `loading` once after many documents."""
+        if self._finished >= (PACK_AFTER_DOCUMENTS if loading else 1):
             self._finished = 0
             await kit.packs.make()
+            await kit.indexing.index_vectors(loading=loading)
 
     def _waits_for_part(self) -> bool:
         """Whether a part that every job needs is down and the next attempt is not due yet."""

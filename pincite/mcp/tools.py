@@ -1,13 +1,14 @@
 """The MCP tools: search, read, find and ask, each with the permissions of its caller."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from typing import Any, ClassVar
 
-from pydantic import Field, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
+from typing_extensions import TypedDict
 
 from pincite.config.messages import describe_error
-from pincite.core.documents.document import Passage, ReadRequest
+from pincite.core.documents.document import Document, Listing, Passage, ReadRequest
 from pincite.core.graph import EntityCard, GraphNode
 from pincite.core.query.answer import Answer, SearchResult
 from pincite.core.query.hits import Hit
@@ -19,6 +20,7 @@ from pincite.query.agent.tools import DocumentArguments, FindArguments, ReadArgu
 from pincite.serialize.answers import answer_json, footnotes
 from pincite.serialize.fields import Body, DocumentIds, Share, Text, Words
 from pincite.serialize.primitives import Json
+from pincite.serialize.schemas.answers import AnswerJson, SearchJson
 from pincite.serialize.search import entity_json, node_json, search_json
 
 MAX_RESULT_CHARS = 100_000
@@ -29,11 +31,12 @@ SNIPPET_CHARS = 100
 
 @dataclass(frozen=True, slots=True)
 class ToolBackend:
-    """The functions that tools search, read and ask with, bound to the caller."""
+    """The functions that tools and resources search, read, ask and list with, bound to the caller and the request."""
 
     search: Callable[[Question], Awaitable[SearchResult]]
     read: Callable[[ReadRequest], Awaitable[Passage]]
     ask: Callable[[Question], Awaitable[Answer]]
+    page: Callable[[Listing], Awaitable[tuple[list[Document], str | None]]]
     find_entities: Callable[[str], Awaitable[list[GraphNode]]]
     entity: Callable[[str], Awaitable[EntityCard]]
     describe_error: Callable[[PinciteError], str] = str
@@ -41,10 +44,11 @@ class ToolBackend:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """The result of a tool: as text for the model, and as JSON."""
+    """The result of a tool: as text for the model, as JSON, and the documents it is from by id and title."""
 
     text: str
     data: Json
+    documents: Mapping[str, str] = field(default_factory=dict)
 
 
 class LibraryScope(Body):
@@ -63,6 +67,8 @@ class LibraryScope(Body):
 class RagSearch(LibraryScope, SearchArguments):
     """Find passages of the documents for one to five queries at once, best first."""
 
+    title: ClassVar[str] = "Search documents"
+    result: ClassVar[type] = SearchJson
     top_k: int | None = Field(default=None, ge=1, le=50, description="Maximum number of passages for each query.")
     min_score: Share | None = Field(default=None, description="Leave out passages with a lower similarity.")
 
@@ -83,7 +89,8 @@ class RagSearch(LibraryScope, SearchArguments):
             )
         )
         text = "\n\n".join(_format_hit(number, hit) for number, hit in enumerate(found.hits, 1))
-        return ToolResult(text or "No passage was found.", search_json(found))
+        documents = {hit.chunk.document_id: hit.chunk.title for hit in found.hits}
+        return ToolResult(text or "No passage was found.", search_json(found), documents)
 
 
 def _format_hit(number: int, hit: Hit) -> str:
@@ -94,7 +101,10 @@ def _format_hit(number: int, hit: Hit) -> str:
 
 
 class ReadDocument(Body, ReadArguments):
-    """Read a document, or only a range of lines or a section of it."""
+    """Read a document, by doc_id or source_uri, or only a range of lines or a section of it."""
+
+    title: ClassVar[str] = "Read a document"
+    result: ClassVar[type] = Passage
 
     async def use(self, backend: ToolBackend) -> ToolResult:
         """Read the requested part of the document."""
@@ -108,7 +118,7 @@ class ReadDocument(Body, ReadArguments):
         head = (
             f"{read.title} (doc_id {read.document_id}), lines {read.start_line}-{read.end_line} of {read.total_lines}"
         )
-        return ToolResult(f"{head}\n\n{text}", asdict(read) | {"content": text})
+        return ToolResult(f"{head}\n\n{text}", asdict(read) | {"content": text}, {read.document_id: read.title})
 
 
 def _require_one_name(arguments: DocumentArguments) -> None:
@@ -116,8 +126,31 @@ def _require_one_name(arguments: DocumentArguments) -> None:
         raise Invalid(wrong)
 
 
+@dataclass(frozen=True, slots=True)
+class FoundPlace:
+    """One occurrence of a text: its line, its offsets, and the text around it."""
+
+    line: int
+    start_char: int
+    end_char: int
+    around: str
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPlaces:
+    """The occurrences of a text in a document: how many, and the first of them."""
+
+    document_id: str
+    version: str
+    found: int
+    places: list[FoundPlace]
+
+
 class FindInDocument(Body, FindArguments):
-    """Find every exact occurrence of a text in a document."""
+    """Find every exact occurrence of a text in a document, by doc_id or source_uri."""
+
+    title: ClassVar[str] = "Find in a document"
+    result: ClassVar[type] = FoundPlaces
 
     async def use(self, backend: ToolBackend) -> ToolResult:
         """Search the whole text of the document."""
@@ -130,6 +163,7 @@ class FindInDocument(Body, FindArguments):
         return ToolResult(
             f"{head}\n{shown}" if places else f"{read.title} does not contain that text.",
             {"document_id": read.document_id, "version": read.version, "found": len(starts), "places": places},
+            {read.document_id: read.title},
         )
 
 
@@ -146,18 +180,37 @@ def _place_json(text: str, start: int, length: int) -> Json:
 class Ask(LibraryScope):
     """Answer a question from the documents, every sentence with a citation that can be checked."""
 
+    title: ClassVar[str] = "Ask the documents"
+    result: ClassVar[type] = AnswerJson
+
     question: Words = Field(description="The question, understandable without the conversation before it.")
 
     async def use(self, backend: ToolBackend) -> ToolResult:
         """Ask the question and append the sources to the answer."""
         answer = await backend.ask(Question(self.question, filters=self.filters(), profile=self.profile))
         data = answer_json(answer)
-        return ToolResult(data["answer"] + footnotes(data), data)
+        cited = {source.document_id: source.title for source in answer.sources if source.cited}
+        return ToolResult(data["answer"] + footnotes(data), data, cited)
+
+
+class FoundEntity(TypedDict, total=False):
+    """An entity with its facts, places and neighbours, and the entities with the text in their name."""
+
+    id: str
+    name: str
+    type: str
+    mentions: int
+    facts: list[dict[str, Any]]
+    places: list[dict[str, Any]]
+    neighbours: list[dict[str, Any]]
+    items: list[dict[str, Any]]
 
 
 class GraphSearch(Body):
     """Look up an entity in the knowledge graph: facts, each with the sentence that states it, and related entities."""
 
+    title: ClassVar[str] = "Look up an entity"
+    result: ClassVar[type] = FoundEntity
     name: Words = Field(description="The name of a person, organization, project, place, product, event or law.")
 
     async def use(self, backend: ToolBackend) -> ToolResult:
@@ -188,12 +241,9 @@ TOOLS: Mapping[str, Tool] = {
 }
 
 
-def tool_descriptions() -> list[Json]:
-    """The name, description and input schema of every tool."""
-    return [
-        {"name": name, "description": str(tool.__doc__), "inputSchema": tool.model_json_schema()}
-        for name, tool in TOOLS.items()
-    ]
+def output_schema(tool: Tool) -> Json:
+    """The JSON schema of a tool's structured result."""
+    return TypeAdapter(tool.result).json_schema(mode="serialization")
 
 
 async def call_tool(backend: ToolBackend, name: str, arguments: Mapping[str, Any]) -> ToolResult:

@@ -16,6 +16,7 @@ from tokenizers import Encoding
 
 from pincite.errors import Invalid, SettingsError
 from pincite.models.onnx import open_session, open_tokenizer
+from pincite.models.token_encoder import TokenEncoder, with_token_output
 from pincite.text.sentences import sentences
 
 Vector = npt.NDArray[np.float32]
@@ -66,6 +67,7 @@ class SentenceEncoder:
     dimensions = DIMENSIONS
 
     def __init__(self, name: str, graph: str | bytes, tokenizer: Path, options: EncoderOptions) -> None:
+        self._files = graph, tokenizer
         self._tokenizer = open_tokenizer(tokenizer)
         self._session = open_session(graph, basic_optimization=True)
         self._input = self._session.get_inputs()[0].name
@@ -87,6 +89,13 @@ class SentenceEncoder:
         if as_query:
             return await self._embed_queries(texts)
         return await self._in_pool(self._embed_passage, texts)
+
+    def open_tokens(self) -> TokenEncoder:
+        """Open the same model again, to return the vector of each token."""
+        graph, tokenizer = self._files
+        return TokenEncoder(
+            f"{self.name}/tokens", with_token_output(graph), tokenizer, marked=False, threads=self._threads
+        )
 
     def windows(self, text: str, prefix: str = "") -> list[str]:
         """Split a text that is too long for one vector into parts of about equal length.

@@ -41,6 +41,16 @@ class Options:
     """No options."""
 
 
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The sentences that may answer a question, the best first; whether meaning was compared, and if not, why."""
+
+    question: QuestionTerms
+    scored: list[ScoredSentence]
+    with_meaning: bool
+    note: str | None
+
+
 class Extractive:
     """Answers with quoted and cited sentences, in the form that the question asks for."""
 
@@ -53,25 +63,22 @@ class Extractive:
 
     async def write(self, prompt: Prompt) -> AsyncIterator[StreamPart]:
         """Stream the sentences that answer the question, or a refusal if none does."""
-        sentences = sentences_of(prompt.sources)
-        question = with_follow_up(question_terms(prompt.question, sentences), prompt.asked, sentences)
+        question, sentences = _asked(prompt)
         parts, note = table_answer(question.text, question.language, question.answer.form, prompt.sources), None
         if not parts:
-            fitting = without_others(question, sentences, prompt.sources)
-            readings = await self._readings(question.text, fitting, prompt.sources)
-            ranked = rank_candidates(question, fitting, readings)
-            likely = with_stated(ranked, MAX_EMBEDDED_SENTENCES, prompt)
-            found, with_meaning, note = await self._scored(question, likely, readings)
-            needed = without_missing(question, found, prompt.asked)
-            answered = answer_probability(needed, found, with_meaning=with_meaning) >= needed_probability(found)
-            if fitting or not sentences:
-                parts = await self._whole(question, found, prompt.sources, likely_answered=answered)
+            found = await self._find(question, sentences, prompt)
+            note, scored = found.note, found.scored
+            needed = without_missing(question, scored, prompt.asked)
+            probability = answer_probability(needed, scored, with_meaning=found.with_meaning)
+            answered = probability >= needed_probability(question, scored)
+            if scored or not sentences:
+                parts = await self._whole(question, scored, prompt.sources, likely_answered=answered)
             if not parts and not answered:
-                yield StreamPart(refusal(question, found, sentences), note=note)
+                yield StreamPart(refusal(question, scored, sentences), note=note)
                 yield StreamPart(finish_reason=NO_ANSWER, model=self.name)
                 return
-            ordered = enumerations_first(found) if question.answer.form == "list" else found
-            parts = parts or compose_answer(question, ordered, prompt.sources)
+            ranked = enumerations_first(scored) if question.answer.form == "list" else scored
+            parts = parts or compose_answer(question, ranked, prompt.sources)
         for number, part in enumerate(parts):
             yield StreamPart(
                 f"{part.gap if number else ''}{part.text} [Source {part.source}]",
@@ -79,6 +86,17 @@ class Extractive:
                 note=None if number else note,
             )
         yield StreamPart(finish_reason="stop", model=self.name)
+
+    async def find(self, prompt: Prompt) -> Found:
+        """The sentences of the sources that may answer, as an answer is made from them."""
+        question, sentences = _asked(prompt)
+        return await self._find(question, sentences, prompt)
+
+    async def _find(self, question: QuestionTerms, sentences: Sequence[Sentence], prompt: Prompt) -> Found:
+        fitting = without_others(question, sentences, prompt.sources)
+        readings = await self._readings(question.text, fitting, prompt.sources)
+        likely = with_stated(rank_candidates(question, fitting, readings), MAX_EMBEDDED_SENTENCES, prompt)
+        return Found(question, *await self._scored(question, likely, readings))
 
     async def _whole(
         self, question: QuestionTerms, found: Sequence[ScoredSentence], sources: Sequence[Hit], *, likely_answered: bool
@@ -153,6 +171,12 @@ def with_stated(ranked: Sequence[Sentence], most: int, prompt: Prompt) -> list[S
         )
     ]
     return [*ranked[:most], *further]
+
+
+def _asked(prompt: Prompt) -> tuple[QuestionTerms, list[Sentence]]:
+    """The question of a prompt, and the sentences of its sources."""
+    sentences = sentences_of(prompt.sources)
+    return with_follow_up(question_terms(prompt.question, sentences), prompt.asked, sentences), sentences
 
 
 def readable(chunk: RetrievedChunk) -> ReadableText:

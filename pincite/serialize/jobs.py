@@ -1,8 +1,9 @@
-"""Jobs and the queue as JSON."""
+"""Jobs, the queue and remote sources as JSON."""
 
 from dataclasses import asdict
 
 from pincite.core.documents.jobs import CancelledJob, EndedJob, PastJob, QueuedJob, QueueSummary
+from pincite.core.documents.sources import SourceResult, StoredSource
 from pincite.serialize.primitives import Json, iso_time
 
 
@@ -31,3 +32,16 @@ def past_job_json(value: PastJob) -> Json:
 def cancelled_job_json(value: CancelledJob) -> Json:
     """A job that was cancelled."""
     return asdict(value) | {"cancelled": True}
+
+
+def source_json(source: StoredSource) -> Json:
+    """A source without its owner; credentials are not stored, only the name of their variable."""
+    times = {name: iso_time(getattr(source, name)) for name in ("started_at", "finished_at", "created_at")}
+    fields = asdict(source) | times | {"options": dict(source.options)}
+    del fields["owner"]
+    return fields
+
+
+def source_result_json(result: SourceResult) -> Json:
+    """The result of a synchronisation."""
+    return asdict(result) | {"refused": [{"name": name, "reason": reason} for name, reason in result.refused]}

@@ -13,8 +13,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, count
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import psycopg
@@ -33,6 +34,10 @@ MAX_INT4 = 2**31 - 1
 CANCEL_TIMEOUT_S = 5.0
 """Seconds to wait for the server to cancel a statement."""
 
+_prepared: "WeakKeyDictionary[PGconn, dict[tuple[bytes, tuple[int, ...]], bytes]]" = WeakKeyDictionary()
+"""The names of the statements that each connection has prepared, by statement and types."""
+_numbers = count()
+
 _PLACEHOLDER = re.compile(rb"%(?:%|\(([^)]+)\)s)")
 
 
@@ -47,19 +52,23 @@ def half_vector(vector: Sequence[float]) -> HalfVector:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A statement with its parameters: their bytes, types and formats (0 text, 1 binary)."""
+    """A statement with its parameters: their bytes, types and formats (0 text, 1 binary).
+
+    A `prepared` statement is parsed once per connection.
+    """
 
     statement: bytes
     values: Sequence[bytes | None]
     types: Sequence[int]
     formats: Sequence[int]
+    prepared: bool = False
 
 
-def bind(statement: bytes, values: Mapping[str, Any]) -> Bound:
+def bind(statement: bytes, values: Mapping[str, Any], *, prepared: bool = False) -> Bound:
     """Return a statement with `%(name)s` as one with the parameters that it names."""
     text, names = _numbered(statement)
     made = [_dumped(values[name]) for name in names]
-    return Bound(text, [one[0] for one in made], [one[1] for one in made], [one[2] for one in made])
+    return Bound(text, [one[0] for one in made], [one[1] for one in made], [one[2] for one in made], prepared)
 
 
 async def run(connection: AsyncConnection[TupleRow], batch: Iterable[Bound]) -> list[list[TupleRow]]:
@@ -70,8 +79,7 @@ async def run(connection: AsyncConnection[TupleRow], batch: Iterable[Bound]) -> 
     pgconn = connection.pgconn
     pgconn.enter_pipeline_mode()
     try:
-        for one in batch:
-            pgconn.send_query_params(one.statement, one.values, one.types, one.formats, 0)
+        answers = [answer for one in batch for answer in _send_one(pgconn, one)]
         pgconn.pipeline_sync()
         results = await _Exchange(pgconn).results()
     except BaseException:
@@ -83,8 +91,30 @@ async def run(connection: AsyncConnection[TupleRow], batch: Iterable[Bound]) -> 
     pgconn.exit_pipeline_mode()
     for result in results:
         if result.status not in (ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK):
+            _forget_prepared(pgconn)
             raise error_from_result(result, encoding=connection.info.encoding)
-    return [_rows(connection, result) for result in results]
+    return [_rows(connection, result) for result, is_answer in zip(results, answers, strict=True) if is_answer]
+
+
+def _send_one(pgconn: PGconn, one: Bound) -> Iterable[bool]:
+    """Queue a statement; return for each result that it will have whether this holds its rows."""
+    if not one.prepared:
+        pgconn.send_query_params(one.statement, one.values, one.types, one.formats, 0)
+        return (True,)
+    known, key = _prepared.setdefault(pgconn, {}), (one.statement, tuple(one.types))
+    name = known.get(key)
+    if name is not None:
+        pgconn.send_query_prepared(name, one.values, one.formats, 0)
+        return (True,)
+    name = known[key] = b"pincite_%d" % next(_numbers)
+    pgconn.send_prepare(name, one.statement, one.types)
+    pgconn.send_query_prepared(name, one.values, one.formats, 0)
+    return (False, True)
+
+
+def _forget_prepared(pgconn: PGconn) -> None:
+    """Prepare everything anew: after an error it is unknown which statements the server has prepared."""
+    _prepared.pop(pgconn, None)
 
 
 class _Exchange:

@@ -8,11 +8,12 @@ from psycopg import AsyncConnection, sql
 from psycopg.rows import TupleRow
 
 from pincite.errors import DataFolderError, StoreDown
+from pincite.store.roles import APP_ROLE, GRANT_CREATE, ask_for, create_extension, create_role, first_line
 
 log = logging.getLogger(__name__)
 
-APP_ROLE = "pincite_app"
 MIGRATION_LOCK = 0x70696E63  # "pinc": advisory lock; one migration at a time in a database
+INDEX_LOCK = 0x68_6E_73_77  # "hnsw": advisory lock; one process builds vector indexes
 Administrator = AsyncConnection[TupleRow]
 """A connection that may change the schema."""
 READ_ONLY_TABLES = (
@@ -35,11 +36,14 @@ def migration_files() -> list[tuple[int, str, str]]:
     return [(int(file.name[:4]), file.name, file.read_text(encoding="utf-8")) for file in files]
 
 
-async def migrate(admin: Administrator, *, upto: int | None = None) -> None:
-    """Apply the missing migrations, all or `upto` a number, one process at a time; refuse a newer or foreign schema."""
-    await admin.execute("select pg_advisory_lock(%s)", (MIGRATION_LOCK,))
-    try:
-        done = await _applied(admin)
+async def migrate(admin: Administrator, *, upto: int | None = None, role: str = APP_ROLE) -> None:
+    """Apply the missing migrations, all or `upto` a number, and refuse a newer or foreign schema.
+
+    One process at a time does it; the others wait. It is one transaction, because behind a pooler a lock lives no longer.
+    """
+    async with admin.transaction():
+        await admin.execute("select pg_advisory_xact_lock(%s)", (MIGRATION_LOCK,))
+        done = await _applied(admin, role)
         files = migration_files()
         if done and max(done) > files[-1][0]:
             raise DataFolderError(
@@ -48,13 +52,11 @@ async def migrate(admin: Administrator, *, upto: int | None = None) -> None:
             )
         for number, name, text in files:
             if number not in done and (upto is None or number <= upto):
-                await _apply(admin, number, name, text)
-    finally:
-        await admin.execute("select pg_advisory_unlock(%s)", (MIGRATION_LOCK,))
+                await _apply(admin, number, name, text, role)
 
 
-async def _applied(admin: Administrator) -> set[int]:
-    """Return the applied migrations; create the schema, the role and the extension in a new database."""
+async def _applied(admin: Administrator, role: str) -> set[int]:
+    """Return the applied migrations; create the extension, the role and the schema in a new database."""
     found = await admin.execute(
         "select to_regnamespace('pincite') is not null, to_regclass('pincite.migration') is not null"
     )
@@ -62,38 +64,39 @@ async def _applied(admin: Administrator) -> set[int]:
     if has_schema and not has_table:
         raise DataFolderError("the database has a schema 'pincite' of another application; use another database")
     if not has_schema:
+        await create_extension(admin)
+        await create_role(admin, role)
         await _create_schema(admin)
     return {number for (number,) in await (await admin.execute("select number from pincite.migration")).fetchall()}
 
 
 async def _create_schema(admin: Administrator) -> None:
-    role = sql.Identifier(APP_ROLE)
     try:
         async with admin.transaction():
-            await admin.execute("create extension if not exists vector")
-    except psycopg.Error as error:
+            await admin.execute("create schema pincite")
+            await admin.execute(
+                "create table pincite.migration (number integer primary key, name text not null,"
+                " applied_at timestamptz not null default now())"
+            )
+    except psycopg.errors.InsufficientPrivilege as error:
         raise DataFolderError(
-            f"PostgreSQL has no pgvector here ({first_line(error)}); install the extension 'vector' 0.8 or newer"
+            f"the login may not create the schema ({first_line(error)}); {await ask_for(admin, GRANT_CREATE)}"
         ) from error
-    try:
-        async with admin.transaction():
-            await admin.execute(sql.SQL("create role {} nologin nosuperuser nobypassrls").format(role))
-    except (psycopg.errors.DuplicateObject, psycopg.errors.UniqueViolation):
-        log.debug("the role %s exists already: another database of this server uses it", APP_ROLE)
-    async with admin.transaction():
-        await admin.execute(sql.SQL("grant {} to current_user").format(role))
-        await admin.execute("create schema pincite")
-        await admin.execute(
-            "create table pincite.migration (number integer primary key, name text not null,"
-            " applied_at timestamptz not null default now())"
-        )
+    except psycopg.errors.ReadOnlySqlTransaction as error:
+        raise StoreDown(
+            f"the database is empty and read-only ({first_line(error)}); use the address of the primary"
+        ) from error
 
 
-async def _apply(admin: Administrator, number: int, name: str, text: str) -> None:
+async def _apply(admin: Administrator, number: int, name: str, text: str, role: str) -> None:
     log.info("applying migration %s", name)
     try:
         async with admin.transaction():
-            await _run_migration(admin, number, name, text)
+            await _run_migration(admin, number, name, text, role)
+    except psycopg.errors.ReadOnlySqlTransaction as error:
+        raise StoreDown(
+            f"the database is read-only and has an older schema ({name} is missing); start pincite on the primary first"
+        ) from error
     except psycopg.OperationalError as error:
         raise StoreDown(
             f"the connection was lost during a migration, which was rolled back: {first_line(error)}"
@@ -104,8 +107,8 @@ async def _apply(admin: Administrator, number: int, name: str, text: str) -> Non
         ) from error
 
 
-async def _run_migration(admin: Administrator, number: int, name: str, text: str) -> None:
-    role = sql.Identifier(APP_ROLE)
+async def _run_migration(admin: Administrator, number: int, name: str, text: str, app_role: str) -> None:
+    role = sql.Identifier(app_role)
     await admin.execute("set local search_path = pincite, public")
     await admin.execute(text.encode())
     await admin.execute("insert into migration (number, name) values (%s, %s)", (number, name))
@@ -121,7 +124,7 @@ async def _run_migration(admin: Administrator, number: int, name: str, text: str
 
 
 async def index_vectors(admin: Administrator) -> None:
-    """Create the missing vector indexes of embedding models, as after a restore."""
+    """Create the missing vector indexes of embedding models."""
     missing = (
         "select id, dimensions from embedding_model where to_regclass('pincite.vector_near_' || id) is null order by id"
     )
@@ -135,8 +138,3 @@ def vector_index(model: int, dimensions: int) -> sql.Composed:
         "create index {name} on vector using hnsw ((embedding::halfvec({dimensions})) halfvec_ip_ops)"
         " with (m = 16, ef_construction = 100) where model = {model}"
     ).format(name=sql.Identifier(f"vector_near_{model}"), dimensions=sql.Literal(dimensions), model=sql.Literal(model))
-
-
-def first_line(error: BaseException) -> str:
-    """Return the first line of an error's text, without PostgreSQL's details; its class name if there is no text."""
-    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__

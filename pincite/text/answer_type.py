@@ -51,7 +51,7 @@ def answer_type(question: str) -> AnswerType:
     text = question.lower()[:MAX_QUESTION_CHARS]
     kind: AnswerKind = next((kind for kind in _KINDS if matches(text, kind, language)), "none")
     form = next((form for form, names in _FORMS if any(_asks_for(text, name, language) for name in names)), None)
-    if form in (None, "definition") and _yes_no(language).search(text):
+    if form in (None, "definition") and (_yes_no(language).search(text) or matches(text, "after_clause", language)):
         form = "yes_no"
     return AnswerType(kind, form or ("value" if kind in MEASURED_KINDS else "sentence"))
 

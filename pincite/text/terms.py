@@ -126,6 +126,7 @@ def _fold(word: str) -> str:
     return "".join(char for char in decomposed if not unicodedata.combining(char)) or word
 
 
+@lru_cache(maxsize=256)
 def question_language(text: str) -> str:
     """The language of a question among those with a file, by stop words and letters; English where these are equal.
 

@@ -1,12 +1,13 @@
 """Token counts, offline, with the vocabularies of OpenAI's models, which are loaded on first use."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
 from pincite.errors import SettingsError
 
-ENCODINGS = ("cl100k_base", "o200k_base")
+ENCODINGS = {"cl100k_base": 100_256, "o200k_base": 199_998}
+"""The vocabularies and their sizes."""
 
 _CHARS_PER_TOKEN = 6
 """Characters that are encoded per token of a limit; English has about four per token."""
@@ -32,6 +33,12 @@ class Tokenizer:
             return int(self._encoding.count(text))
         except UnicodeEncodeError:
             return int(self._encoding.count(_encodable(text)))
+
+    def decode(self, tokens: Sequence[int]) -> str:
+        """The text of tokens; empty if one of them is none of this vocabulary."""
+        if not all(0 <= token < ENCODINGS[self.name] for token in tokens):  # the library crashes on such a token
+            return ""
+        return str(self._encoding.decode(list(tokens)) or "")
 
     def starts(self, text: str) -> Iterator[int]:
         """The start offset of each token; a token that begins inside a character starts at that character."""

@@ -1,6 +1,13 @@
-"""Prometheus metrics of this process, computed from its traces, and gauges of the library."""
+"""Prometheus metrics of this process, computed from its traces, and gauges of the library.
 
-from collections.abc import Mapping
+Where several workers serve, each writes its metrics into the data folder, and each reports those of all.
+"""
+
+import logging
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from prometheus_client import (
@@ -8,16 +15,22 @@ from prometheus_client import (
     Counter,
     Gauge,
     Histogram,
+    Metric,
     ProcessCollector,
     disable_created_metrics,
     generate_latest,
 )
+from prometheus_client.parser import text_string_to_metric_families
 
 from pincite.core.traces import Span, Trace
+
+log = logging.getLogger(__name__)
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 180.0)
 METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
+LIBRARY_WIDE = frozenset({"pincite_documents", "pincite_library_chunks", "pincite_queue_length"})
+"""Gauges that every worker reads from the database: they are reported once, without a worker."""
 ENGINES = {
     "vector_search": "vector",
     "lexical_search": "lexical",
@@ -36,6 +49,7 @@ class Metrics:
     """Counters and histograms; label values come from code and settings only, which keeps their number small."""
 
     def __init__(self) -> None:
+        self.shared: SharedMetrics | None = None
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self._registry = registry = CollectorRegistry()
 
@@ -68,6 +82,8 @@ class Metrics:
             "documents": Gauge("pincite_documents", "Documents in the library.", ["status"], registry=registry),
             "chunks": Gauge("pincite_library_chunks", "Passages in the library.", ["state"], registry=registry),
             "jobs": Gauge("pincite_queue_length", "Documents in the queue.", ["state"], registry=registry),
+            "queue": Gauge("pincite_queue_age_seconds", "Age of the oldest waiting job.", ["state"], registry=registry),
+            "replicas": Gauge("pincite_replicas", "Replicas, their lag, and reads.", ["state"], registry=registry),
             "connections": Gauge("pincite_pool", "Database connections.", ["state"], registry=registry),
         }
 
@@ -96,15 +112,24 @@ class Metrics:
         self._http.labels(method if method in METHODS else "other", str(status)).inc()
 
     def text(self, sizes: Gauges) -> bytes:
-        """Return all metrics in the Prometheus text format."""
+        """Return all metrics in the Prometheus text format; where several workers serve, those of all."""
         self._set(sizes)
+        return generate_latest(self)
+
+    def collect(self) -> Iterable[Metric]:
+        """Return the metrics of this process, or of all workers, each sample with its worker's number."""
+        own = self._registry.collect()
+        return own if self.shared is None else self.shared.with_others(own)
+
+    def own_text(self) -> bytes:
+        """Return the metrics of this process."""
         return generate_latest(self._registry)
 
     def numbers(self, sizes: Gauges) -> dict[str, Any]:
         """Return all metrics without histogram buckets: `{name: {labels: number}}`."""
         self._set(sizes)
         found: dict[str, Any] = {}
-        for metric in self._registry.collect():
+        for metric in self.collect():
             for sample in metric.samples:
                 if not sample.name.endswith("_bucket"):
                     labels = ",".join(f"{name}={value}" for name, value in sorted(sample.labels.items()))
@@ -146,3 +171,45 @@ class Metrics:
         self._tokens.labels("output").inc(attributes.get("gen_ai.usage.output_tokens", 0))
         if "first_token_ms" in attributes:
             self._first_token.labels(provider).observe(attributes["first_token_ms"] / 1000)
+
+
+class SharedMetrics:
+    """Adds the metrics of the other workers; every sample gets the label `worker`."""
+
+    def __init__(self, data: Path, worker: int) -> None:
+        self._file = data / f"serve-{worker}.metrics"
+        self._worker = worker
+
+    def publish(self, metrics: "Metrics") -> None:
+        """Write the metrics of this worker for the others."""
+        new = self._file.with_suffix(".new")
+        try:
+            new.write_bytes(metrics.own_text())
+            os.replace(new, self._file)
+        except OSError as error:
+            log.warning("the metrics of worker %d cannot be written: %s", self._worker, error.strerror)
+
+    def remove(self) -> None:
+        """Remove the metrics of this worker when it stops."""
+        with suppress(OSError):
+            self._file.unlink()
+
+    def with_others(self, own: Iterable[Metric]) -> list[Metric]:
+        """Return the metrics of this worker and the latest of the others."""
+        merged: dict[str, Metric] = {}
+        for worker, metrics in (("", own), *self._others()):
+            for metric in metrics:
+                is_shared = metric.name in LIBRARY_WIDE
+                if worker and is_shared:
+                    continue
+                into = merged.setdefault(metric.name, Metric(metric.name, metric.documentation, metric.type))
+                label = {} if is_shared else {"worker": worker or str(self._worker)}
+                for one in metric.samples:
+                    into.add_sample(one.name, {**one.labels, **label}, one.value)
+        return list(merged.values())
+
+    def _others(self) -> Iterator[tuple[str, Iterable[Metric]]]:
+        for path in sorted(self._file.parent.glob("serve-*.metrics")):
+            if path != self._file:
+                with suppress(OSError):
+                    yield path.stem.removeprefix("serve-"), list(text_string_to_metric_families(path.read_text()))

@@ -154,6 +154,7 @@ class TraceSink:
 
     async def close(self) -> None:
         """Finish what is being written and sent."""
+        self._traces.write_now()
         await asyncio.gather(*self._traces.pending_writes)
         if self._telemetry is not None:
             await self._telemetry.close()

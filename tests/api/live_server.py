@@ -36,7 +36,7 @@ class LiveServer:
     def __enter__(self) -> Self:
         self._thread = threading.Thread(target=asyncio.run, args=(self._run(),), daemon=True)
         self._thread.start()
-        self.url = self._ready.result(60)
+        self.url = self._ready.result(300)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -78,7 +78,7 @@ class LiveServer:
 
     def do(self, work: Coroutine[Any, Any, T]) -> T:
         """Run something in the server's own loop."""
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(60)
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(300)
 
     def client(self, role: Role | None = "administrator", **more: Any) -> httpx2.Client:
         """A client with a key of this role, or with none."""
@@ -109,7 +109,7 @@ def upload(client: httpx2.Client, name: str, text: str | bytes, **fields: Any) -
     return client.post("/api/v1/documents/upload", files={"file": (name, text)}, data=fields)
 
 
-def completed(client: httpx2.Client, folder: str, within_s: float = 60) -> list[dict[str, Any]]:
+def completed(client: httpx2.Client, folder: str, within_s: float = 300) -> list[dict[str, Any]]:
     """The documents of a folder once none is on its way any more."""
     deadline = time.monotonic() + within_s
     while time.monotonic() < deadline:

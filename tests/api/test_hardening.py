@@ -151,8 +151,7 @@ LENIENT = ("POST /v1/", "POST /mcp")
 @pytest.mark.parametrize(
     "name", sorted(n for n, row in TABLE.items() if row.body is not None and row.right and not n.startswith(LENIENT))
 )
-@pytest.mark.parametrize("field", sorted(GRABBED))
-def test_a_field_that_clients_may_not_set_is_refused_by_name(client: httpx2.Client, name: str, field: str) -> None:
+def test_a_field_that_clients_may_not_set_is_refused_by_name(client: httpx2.Client, name: str) -> None:
     row: Row = TABLE[name]
     method, path = name.split(" ", 1)
     path = path.replace("{", "").replace("}", "")
@@ -160,8 +159,9 @@ def test_a_field_that_clients_may_not_set_is_refused_by_name(client: httpx2.Clie
         {} if name == "PUT /settings" else row.body
     )  # there each field is a setting, and the first that is none is told
     address = path if path.startswith(ELSEWHERE) else f"{API}{path}"
-    refused = client.request(method, address, params=dict(row.params), json={**body, field: GRABBED[field]})
-    assert field in assert_problem(refused, 422, "invalid")["detail"]
+    for field, value in sorted(GRABBED.items()):
+        refused = client.request(method, address, params=dict(row.params), json={**body, field: value})
+        assert field in assert_problem(refused, 422, "invalid")["detail"]
 
 
 def test_an_uploads_owner_is_whoever_uploads(client: httpx2.Client, folder: str) -> None:

@@ -7,7 +7,6 @@ from tests.hostile.fuzzing import operations
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 def test_a_small_run_breaks_nothing(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.argv", ["fuzz", "--examples", "1"])
     monkeypatch.setattr(fuzz, "operations", lambda url: islice(operations(url), 10))

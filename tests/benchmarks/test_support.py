@@ -38,7 +38,6 @@ def outcomes(module_database_url: str, tmp_path_factory: pytest.TempPathFactory)
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(500)
 def test_citations_judged_supporting_do_support_and_most_true_ones_are(outcomes: list[Outcome]) -> None:
     supported, true = [one for one in outcomes if one.supported], [one for one in outcomes if one.true]
     assert len(outcomes) >= 100
@@ -47,7 +46,6 @@ def test_citations_judged_supporting_do_support_and_most_true_ones_are(outcomes:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(500)
 @pytest.mark.parametrize(
     "kind",
     [

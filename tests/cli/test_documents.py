@@ -30,10 +30,36 @@ def test_adding_says_what_became_of_every_file(pincite: Call, tmp_path: Path) ->
     (box / "sheet.ods").write_text("cells")
     said = pincite("add", box, tmp_path / "missing.md", "--folder", "in")
     assert said.code == 1
-    assert "1 added, 3 failed, 1 skipped (not " in said.words
+    assert "1 added, 3 failed, 1 skipped" in said.words
     assert f"failed there is no file or folder {tmp_path / 'missing.md'}" in said.words
     assert "failed in/box/bad.txt: character 2 is a NUL" in said.words
     assert "'lying.pdf' is named .pdf, but its bytes are text" in said.words
+
+
+def test_a_document_is_found_by_its_name_its_path_or_the_end_of_its_path(pincite: Call, tmp_path: Path) -> None:
+    for path in ("hr/rules/leave.md", "hr/notes.md", "it/notes.md"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(f"# Text of {path}\n\nWords.\n")
+    assert pincite("add", tmp_path / "hr", tmp_path / "it").code == 0
+    for wanted in ("leave.md", "rules/leave.md", "hr/rules/leave.md", "/hr/rules/leave.md"):
+        assert "# Text of hr/rules/leave.md" in pincite("read", wanted).out
+    assert "# Text of it/notes.md" in pincite("read", "it/notes.md").out
+    said = pincite("remove", "notes.md")
+    assert (said.code, "give the path or the id" in said.err) == (2, True)
+    assert "hr/notes.md (" in said.err
+    assert "it/notes.md (" in said.err
+    assert pincite("share", "leave.md").out.endswith("nobody else may read it\n")
+    assert pincite("show", "leaf.md").code != 0
+
+
+def test_tags_are_shown_added_and_removed(pincite: Call, tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# A\n\nWords.\n")
+    pincite("add", tmp_path / "a.md")
+    assert pincite("tag", "a.md").out == "a.md: no tags\n"
+    assert pincite("tag", "a.md", "--add", "contract", "--add", "2024").out == "a.md: contract, 2024\n"
+    assert pincite("tag", "a.md", "--remove", "2024", "--json").json["tags"] == ["contract"]
+    assert [one["name"] for one in pincite("list", "--tag", "contract", "--json").json["items"]] == ["a.md"]
+    assert pincite("tag", "a.md", "--add", "").code == 2
 
 
 def test_pages_are_added_by_their_address(pincite: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,7 +105,7 @@ def test_adding_speaks_json_and_removing_gives_receipts(pincite: Call, tmp_path:
     for name in ("gone.md", "gone too.md"):
         (tmp_path / name).write_text(f"# {name}\n\nA sentence.\n")
     said = pincite("add", tmp_path / "gone.md", tmp_path / "gone too.md", tmp_path / "missing.md", "--json")
-    assert (said.code, said.err, said.json["skipped"]) == (1, "", 0)
+    assert (said.code, said.err, said.json["skipped"]) == (1, "", [])
     [refused] = said.json["refused"]
     assert (refused["path"], refused["code"]) == (str(tmp_path / "missing.md"), "not_found")
     assert [(one["outcome"], one["document"]["status"]) for one in said.json["added"]] == [("new", "completed")] * 2

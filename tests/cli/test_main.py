@@ -63,7 +63,7 @@ def test_the_version_is_printed() -> None:
         (["ask", "why?", "--topk", "3"], "no such option: --topk; did you mean '--top-k'? (see pincite ask --help)"),
         (["ask"], "missing argument 'QUESTION'. (see pincite ask --help)"),
         (["key"], "missing command. (see pincite key --help)"),
-        (["ask", "one", "two"], "got unexpected extra argument"),
+        (["list", "one"], "got unexpected extra argument"),
         (["ask", "why?", "--top-k", "0"], "invalid value for '--top-k'"),
         (["ask", "why?", "--top-k", "many"], "invalid value for '--top-k'"),
         (["serve", "--port", "70000"], "invalid value for '--port'"),

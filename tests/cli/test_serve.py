@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from pincite.api.workers import Further
 from pincite.engine.app import AsyncPincite
 from pincite.engine.connectors.samples import Samples
 
@@ -34,7 +35,10 @@ def listening(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
     """Where the service was told to listen; it does not."""
     told: list[tuple[str, int]] = []
 
-    async def serve(pincite: AsyncPincite, *, host: str, port: int, ready: Callable[[str], None]) -> None:
+    async def serve(
+        pincite: AsyncPincite, *, host: str, port: int, ready: Callable[[str], None], further: Further
+    ) -> None:
+        assert further.count == 0
         told.append((host, port))
         assert (pincite.settings.server.host, pincite.settings.server.port) == (host, port)  # as it was passed
         ready("http://here")
@@ -47,7 +51,7 @@ def test_the_demo_answers_with_a_citation_and_adds_nothing_twice(pincite: Call, 
     first = pincite("demo", "--once")
     assert first.code == 0
     assert first.out.startswith("1 sample document in /")
-    assert f"{QUESTION} The cook feeds the cat's kittens. [1] Source [1] Cat sample.md, line 3 │" in first.words
+    assert f"{QUESTION} The cook feeds the cat's kittens. [1] Source [1] Cat demo/sample.md, line 3 │" in first.words
     again = pincite("demo", "--once", "--json").json
     assert again["question"] == QUESTION
     assert again["answer"]["citations"][0]["quote"] == "The cook feeds the cat's kittens."

@@ -25,6 +25,8 @@ def server() -> Iterator[ModelServer]:
     params=[pytest.param(n, marks=[pytest.mark.slow] if n in ("minilm", "pincite_embed") else []) for n in NAMES],
 )
 def embedder(request: pytest.FixtureRequest, server: ModelServer) -> Embedder:
+    if request.param == "embed_server":
+        pytest.skip("it is tried with its own server, in tests/api/test_embed_server.py")
     settings = {"base_url": f"{server.url}/v1", "model": "m", "dimensions": 8} if request.param != "scripted" else {}
     return plugins.load(Embedder, "pincite.providers", request.param, settings)
 

@@ -2,6 +2,7 @@ import pytest
 
 from pincite.extractive.abstain import (
     MIN_PROBABILITY,
+    MIN_PROBABILITY_WITHOUT_VALUE,
     answer_features,
     answer_probability,
     missing_words,
@@ -90,9 +91,19 @@ def test_an_earlier_word_that_no_passage_has_is_left_out_of_a_follow_up() -> Non
 
 
 def test_an_answer_without_the_value_asked_for_must_be_likelier() -> None:
-    lacking, _ = judged("What percentage of the main mirror was recoated?", 0.6)
-    having, _ = judged("How much did the mirror cost?", 0.6)
-    assert needed_probability(lacking) > needed_probability(having) == needed_probability([]) == MIN_PROBABILITY
+    percent, cost = "What percentage of the main mirror was recoated?", "How much did the mirror cost?"
+    found = sentences_of([hit("The mirror cost 900 euros.")])
+    asked, other = question_terms(percent, found), question_terms(cost, found)
+    lacking, having = score_sentences(asked, found, [0.6]), score_sentences(other, found, [0.6])
+    assert needed_probability(asked, lacking) > needed_probability(other, having) == MIN_PROBABILITY
+    assert needed_probability(asked, []) == MIN_PROBABILITY
+
+
+@pytest.mark.parametrize(("column", "needed"), [("Price", MIN_PROBABILITY), ("Seats", MIN_PROBABILITY_WITHOUT_VALUE)])
+def test_a_row_tells_a_price_only_in_a_column_of_prices(column: str, needed: float) -> None:
+    found = sentences_of([hit(f"| Boat | {column} |\n|---|---|\n| Heron | 40 |")])
+    asked = question_terms("What did the Heron cost?", found)
+    assert needed_probability(asked, score_sentences(asked, found, [0.6])) == needed
 
 
 def test_a_missing_identifier_is_named_whole() -> None:

@@ -73,3 +73,22 @@ def test_the_reader_raises_the_sentence_in_which_it_sees_the_answer() -> None:
     assert with_reader[1].features["read"] == pytest.approx(0.9 * 0.02)
     assert rank_candidates(asked, found, {1: Reading((window,))})[0].text == "It closes in May."
     assert "read" not in score_sentences(asked, found, [0.3, 0.3])[0].features
+
+
+@pytest.mark.parametrize(("own", "foreign", "across"), [(0.05, 0.95, 0.9), (0.95, 0.95, 0.0)])
+def test_a_sentence_in_another_language_gains_what_the_reader_sees_in_it_alone(
+    own: float, foreign: float, across: float
+) -> None:
+    hits = [hit("The harbour has a crane.", key=1), hit("Der Kran hebt 12 Tonnen.", key=2, language="de")]
+    found = sentences_of(hits)
+    asked = question_terms("How much can the crane lift in the harbour?", found)
+    readings = {n: Reading((Window(p, (0,), (24,), (1.0,), (1.0,), 0, 0, 0, 0),)) for n, p in ((1, own), (2, foreign))}
+    by_language = {one.sentence.language: one for one in score_sentences(asked, found, [0.4, 0.4], readings)}
+    assert by_language["de"].features["read_across"] == pytest.approx(across)
+    assert by_language["en"].features["read_across"] == 0.0
+
+
+def test_a_price_needs_no_currency() -> None:
+    asked = "What do we pay for a lost key?"
+    assert best(asked, "A new key costs 15.").features["lacks_kind"] == 0.0
+    assert best(asked, "We have 15 keys.").features["lacks_kind"] == 1.0

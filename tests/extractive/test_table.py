@@ -403,3 +403,23 @@ def test_pieces_are_not_taken_for_money_and_amounts_not_for_rows(question: str, 
     made = asked(question, replace(hit(text), complete_table=True))
     shown = made[0].computed.value if made and made[0].computed else made[0].text.split(".")[0] if made else ""
     assert shown == value
+
+
+YES_NO = "| Boat | Seats | Motor | Cabin |\n|---|---|---|---|\n" + "\n".join(
+    f"| {row} |"
+    for row in ("Heron | 4 | yes | no", "Teal | 2 | no | no", "Swan | 6 | yes | yes", "Gull | 3 | no | yes")
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "boats"),
+    [
+        ("which boats have no motor", ["Teal", "Gull"]),
+        ("which boats have a cabin", ["Swan", "Gull"]),
+        ("Which boats have a motor and no cabin?", ["Heron"]),
+        ("which boats come without a sail", []),
+    ],
+)
+def test_a_column_of_yes_and_no_chooses_rows(question: str, boats: list[str]) -> None:
+    parts = asked(question, replace(hit(YES_NO, title="boats.csv"), complete_table=True))
+    assert [part.text.split(";")[0] for part in parts] == [f"- Boat: {boat}" for boat in boats]

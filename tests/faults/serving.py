@@ -33,12 +33,12 @@ class Server:
     """`pincite serve` as a separate process, on a database that outlives it."""
 
     def __init__(self, url: str, data: Path) -> None:
-        self._env = {**os.environ, **SETTINGS, "PINCITE_DATABASE_URL": url, "PINCITE_DATA": str(data)}
+        self.env = {**os.environ, **SETTINGS, "PINCITE_DATABASE_URL": url, "PINCITE_DATA": str(data)}
         self.key = self._call("key", "create", "--name", "t").split()[-1]
 
     def _call(self, *words: str) -> str:
         done = subprocess.run(
-            [sys.executable, "-c", RUN, *words], env=self._env, capture_output=True, text=True, check=True
+            [sys.executable, "-c", RUN, *words], env=self.env, capture_output=True, text=True, check=True
         )
         return done.stdout
 
@@ -46,7 +46,7 @@ class Server:
     def running(self) -> "Iterator[tuple[subprocess.Popen[str], httpx2.Client]]":
         """The process and a client; the process is killed at the end."""
         command = [sys.executable, "-c", RUN, "serve", "--port", "0"]
-        process = subprocess.Popen(command, env=self._env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        process = subprocess.Popen(command, env=self.env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         try:
             assert process.stdout is not None
             found = re.search(r"http://[\d.:]+", process.stdout.readline())

@@ -17,7 +17,6 @@ FILES = 30
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 def test_killed_while_adding_at_any_moment_and_at_every_step(database_url: str, tmp_path: Path) -> None:
     survive(database_url, tmp_path, KILLS, FILES)
     with psycopg.connect(database_url) as connection:
@@ -26,7 +25,6 @@ def test_killed_while_adding_at_any_moment_and_at_every_step(database_url: str, 
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 def test_the_database_killed_while_adding(tmp_path: Path) -> None:
     """The embedded database server is killed three times while a process runs; it restarts, and nothing is lost."""
     data, folder = tmp_path / "data", tmp_path / "docs"

@@ -15,7 +15,6 @@ ROUNDS = 8
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(180)
 @pytest.mark.parametrize("race", RACES, ids=[race.__name__ for race in RACES])
 def test_concurrent_operations_leave_a_consistent_library(
     race: Race, open_pincite: Callable[..., Any], database_url: str

@@ -8,6 +8,5 @@ from tests.faults.serving import survive
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(240)
 def test_a_server_killed_during_uploads_and_processing(database_url: str, tmp_path: Path) -> None:
     assert survive(database_url, tmp_path / "data", kills=3) > 0

@@ -48,7 +48,6 @@ async def finished(pincite: AsyncPincite, ids: list[str]) -> set[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(240)
 def test_a_database_that_is_restarted_in_the_middle_loses_nothing(tmp_path: Path) -> None:
     async def go() -> None:
         folder = tmp_path / "docs"
@@ -82,7 +81,6 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(240)
 def test_a_full_disk_is_reported_and_processing_finishes_when_there_is_space(small_disk: Path, tmp_path: Path) -> None:
     async def go() -> None:
         folder = tmp_path / "docs"

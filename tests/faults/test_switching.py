@@ -78,7 +78,6 @@ async def settled(pincite: AsyncPincite) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(240)
 def test_killed_while_an_index_is_built_and_switched_to(database_url: str, tmp_path: Path) -> None:
     async def go() -> None:
         async with library(tmp_path / "a", database_url) as pincite:

@@ -122,7 +122,6 @@ async def whole(url: str, data: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(180)
 def test_backups_and_a_purge_under_load_are_complete(
     kept: Path, database_url: str, another_database_url: str, tmp_path: Path
 ) -> None:
@@ -131,7 +130,6 @@ def test_backups_and_a_purge_under_load_are_complete(
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(180)
 def test_a_killed_restore_leaves_an_empty_or_a_complete_library(kept: Path, postgres: str, tmp_path: Path) -> None:
     for number, point in enumerate(POINTS):
         with psycopg.connect(postgres, autocommit=True) as connection:

@@ -85,7 +85,6 @@ def workers_of(url: str) -> set[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(180)
 def test_two_machines_share_the_work_and_survive_each_others_death(database_url: str, tmp_path: Path) -> None:
     async def go() -> None:
         async with server(tmp_path / "server", database_url) as pincite:

@@ -5,8 +5,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from pincite.core.accounts.access import LOCAL
 from pincite.core.query.question import Filters, Question
 from pincite.stub import StubLLM
@@ -27,7 +25,6 @@ from tests.hostile.obedient import (
 )
 
 
-@pytest.mark.timeout(300)
 def test_two_hundred_injections_in_documents_have_no_effect(database_url: str, tmp_path: Path) -> None:
     async def attacked() -> None:
         async with besieged(tmp_path / "data", **{"database.url": database_url}) as siege:

@@ -110,7 +110,6 @@ def test_the_server_survives_several_hostile_files_at_once(client: httpx2.Client
     assert client.get(f"{API}/health/ready").status_code == 200
 
 
-@pytest.mark.timeout(300)
 def test_the_command_line_adds_readable_files_and_reports_the_rest(trap: Trap, tmp_path: Path) -> None:
     files, data = tmp_path / "files", tmp_path / "data"
     files.mkdir()

@@ -5,13 +5,14 @@ from typing import Any
 
 import pytest
 
-from pincite.core.documents.document import Passage, ReadRequest
+from pincite.core.documents.document import Document, Listing, Passage, ReadRequest
 from pincite.core.graph import EntityCard, GraphNode, GraphPlace, Neighbour, StatedFact
 from pincite.core.query.answer import Answer, SearchResult
 from pincite.core.query.question import Question
 from pincite.engine.reader.document_reader import MAX_PLACES
 from pincite.errors import Invalid
-from pincite.mcp.tools import MAX_RESULT_CHARS, TOOLS, ToolBackend, call_tool, tool_descriptions
+from pincite.mcp.server import describe_tool
+from pincite.mcp.tools import MAX_RESULT_CHARS, TOOLS, ToolBackend, call_tool
 
 
 def backend(content: str) -> ToolBackend:
@@ -37,7 +38,10 @@ def backend(content: str) -> ToolBackend:
         fact = StatedFact("Ada Lovelace", entity, "wrote to", "Charles Babbage", near.node.id, place)
         return EntityCard(node, (fact,), (place,), (near,))
 
-    return ToolBackend(search, read, ask, find_entities, entity)
+    async def page(listing: Listing) -> tuple[list[Document], str | None]:
+        raise AssertionError("nobody lists here")
+
+    return ToolBackend(search, read, ask, page, find_entities, entity)
 
 
 def told(content: str, name: str, **arguments: Any) -> Any:
@@ -45,8 +49,11 @@ def told(content: str, name: str, **arguments: Any) -> Any:
 
 
 def test_every_tool_says_what_it_is_for_and_takes() -> None:
-    assert [tool["name"] for tool in tool_descriptions()] == list(TOOLS)
-    assert all(tool["inputSchema"]["additionalProperties"] is False for tool in tool_descriptions())
+    for name, tool in TOOLS.items():
+        described = describe_tool(name, tool)
+        assert described.input_schema["additionalProperties"] is False
+        assert not {"anyOf", "oneOf", "allOf"} & set(described.input_schema)  # some models' servers refuse these
+        assert described.title
 
 
 def test_a_long_document_is_cut_between_lines_and_says_how_to_read_on() -> None:

@@ -8,7 +8,7 @@ import ssl
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -205,15 +205,15 @@ def test_requests_to_one_host_have_a_delay(site: ModelServer):
 @pytest.mark.parametrize(
     "reply",
     [
-        Reply((b"x" * 700_000,)),
-        Reply((b"x" * 300_000,) * 3),
-        Reply((gzip.compress(b"x" * 50_000_000),), headers={"content-encoding": "gzip"}),
-        Reply(headers={"content-length": "99999999999"}, cut=False),
+        lambda: Reply((b"x" * 700_000,)),
+        lambda: Reply((b"x" * 300_000,) * 3),
+        lambda: Reply((gzip.compress(b"x" * 50_000_000, 1),), headers={"content-encoding": "gzip"}),
+        lambda: Reply(headers={"content-length": "99999999999"}, cut=False),
     ],
     ids=["one piece", "pieces", "bomb", "announced"],
 )
-def test_the_size_of_a_page_is_limited(site: ModelServer, reply: Reply):
-    site.replies["/page"] = reply
+def test_the_size_of_a_page_is_limited(site: ModelServer, reply: Callable[[], Reply]):
+    site.replies["/page"] = reply()
     assert "web.max_mb" in str(refused(TooLarge, web(site, max_mb=0.5), at(site)))
 
 

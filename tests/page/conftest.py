@@ -17,7 +17,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "browser" in getattr(item, "fixturenames", ()):
             item.add_marker("slow")
-            item.add_marker(pytest.mark.timeout(300))  # a server, a browser and what is in it come first
 
 
 class _Shared:

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, Route, expect
 
 from pincite.api.paths import API
 from tests.api.live_server import completed, upload
-from tests.page.browser import Site, unreadable
+from tests.page.browser import PASSWORD, Site, unreadable
 
 CATS = "# Cats\n\nCats purr when they are content.\n"
 DROP = """(files) => {
@@ -21,15 +21,14 @@ DROP = """(files) => {
     document.querySelector(".shelf").dispatchEvent(new DragEvent(kind, { dataTransfer: transfer, bubbles: true, cancelable: true }));
 }"""
 WALK = """async (base) => {
-  const { dropped } = await import(`${base}/documents/gather.js`);
+  const { gathered } = await import(`${base}/documents/gather.js`);
   const file = (name) => ({ isFile: true, name, file: (resolve) => resolve(new File(["x"], name)) });
   const directory = (name, some, more = []) => ({ isDirectory: true, name, createReader: () => {
     const parts = [some, more, []];
     return { readEntries: (resolve) => resolve(parts.shift()) };
   } });
   const entry = directory("top", [file("a.md"), file(".DS_Store")], [directory("inner", [file("b.md")]), directory(".git", [file("c.md")])]);
-  const items = [{ kind: "file", webkitGetAsEntry: () => entry }, { kind: "string" }];
-  return (await dropped({ items }, "here")).map(({ file, folder }) => `${folder}/${file.name}`);
+  return (await gathered([entry], "here")).map(({ file, folder }) => `${folder}/${file.name}`);
 }"""
 DOCUMENT: dict[str, Any] = {
     "author": None,
@@ -111,10 +110,10 @@ def test_files_are_dropped_and_dropped_folders_walked_through(site: Site) -> Non
         assert found == ["here/top/a.md", "here/top/inner/b.md"]
 
 
-ELSEWHERE = """(selector) => {
+ELSEWHERE = """([selector, name]) => {
   const transfer = new DataTransfer();
-  transfer.items.add(new File(["%PDF-1.4"], "lease.pdf", { type: "application/pdf" }));
-  return ["dragover", "drop"].map((kind) => {
+  transfer.items.add(new File([`The lease ${name} begins in June.`], name, { type: "text/plain" }));
+  return ["dragenter", "dragover", "drop"].map((kind) => {
     const event = new DragEvent(kind, { dataTransfer: transfer, bubbles: true, cancelable: true });
     document.querySelector(selector).dispatchEvent(event);
     return event.defaultPrevented;
@@ -125,11 +124,25 @@ ELSEWHERE = """(selector) => {
 @pytest.mark.parametrize(
     ("room", "selector"), [("/ask", ".composer"), ("/ask", "nav"), ("/ask", "body"), ("/settings", "main")]
 )
-def test_a_file_dropped_elsewhere_does_not_leave_the_page(site: Site, room: str, selector: str) -> None:
+def test_a_file_dropped_anywhere_is_added(site: Site, room: str, selector: str) -> None:
+    name = f"lease {room[1:]} {selector.strip('.')}.txt"
     with site.visit(room) as page:
         expect(page.locator(selector).first).to_be_visible()
-        assert page.evaluate(ELSEWHERE, selector) == [True, True]
-        expect(page.get_by_text("Files are added under Documents")).to_be_visible()
+        assert page.evaluate(ELSEWHERE, [selector, name])[1:] == [True, True]
+        expect(page.get_by_text("One file is being added.")).to_be_visible()
+        page.get_by_role("button", name="Show documents").click()
+        expect(row(page, name)).to_contain_text("Ready")
+
+
+def test_a_file_that_a_reader_drops_is_not_added_and_does_not_leave_the_page(site: Site) -> None:
+    with site.door.client() as client:
+        client.post(f"{API}/users", json={"name": "lovelace", "role": "reader", "password": PASSWORD})
+    login, _ = site.door.do(site.door.pincite.services.logins.log_in("lovelace", PASSWORD, "127.0.0.1"))
+    with site.visit("/ask", login=login) as page:
+        expect(page.locator(".composer")).to_be_visible()
+        assert page.evaluate(ELSEWHERE, ["body", "no.txt"])[1:] == [True, True]
+        expect(page.get_by_text("Your role cannot add documents")).to_be_visible()
+        expect(page.locator(".drop-veil")).to_have_count(0)
 
 
 def test_what_cannot_be_taken_in_says_why_and_what_to_do(site: Site, tmp_path: Path) -> None:
@@ -237,6 +250,54 @@ def test_documents_are_found_named_tagged_and_filed(site: Site, kept: str) -> No
         expect(row(page, "dogs.md")).to_contain_text("dogs / dogs.md")
 
 
+def test_documents_are_sorted_by_their_column_heads(site: Site) -> None:
+    with site.door.client() as client:
+        for name, text in (
+            ("b.md", "# Zebras\n\nStripes.\n"),
+            ("a.md", f"# Ants\n\n{'Many. ' * 300}\n"),
+            ("c.md", "# Moles\n"),
+        ):
+            upload(client, name, text, folder="sorted")
+        completed(client, "sorted")
+
+    def shown(page: Page, *titles: str) -> None:
+        expect(page.locator(".document-name > a")).to_have_text(list(titles))
+
+    with site.visit("/documents?folder=sorted") as page:
+        shown(page, "Ants", "Zebras", "Moles")
+        page.get_by_role("button", name="Sort by Title, ascending").click()
+        shown(page, "Ants", "Moles", "Zebras")
+        page.get_by_role("button", name="Sort by Title, descending").click()
+        shown(page, "Zebras", "Moles", "Ants")
+        page.get_by_role("button", name="Sort by Size, descending").click()
+        shown(page, "Ants", "Zebras", "Moles")
+        assert "sort=size" in page.url
+        assert unreadable(page) == []
+
+
+def test_several_documents_are_tagged_moved_and_removed_together(site: Site, kept: str) -> None:
+    with site.visit(f"/documents?folder={kept}") as page:
+        page.get_by_label("Select all documents").check()
+        bulk = page.get_by_role("region", name="Selected documents")
+        expect(bulk).to_contain_text("2 selected")
+        assert unreadable(page) == []
+        bulk.get_by_role("button", name="Add tags").click()
+        page.get_by_role("dialog").get_by_label("Tags").fill("pets, old")
+        page.get_by_role("dialog").get_by_role("button", name="Save").click()
+        expect(page.get_by_role("button", name="Only documents tagged pets")).to_have_count(2)
+        expect(bulk).to_have_count(0)
+        page.get_by_label("Select cats.md").check()
+        bulk.get_by_role("button", name="Move").click()
+        page.get_by_role("dialog").get_by_label("Folder").fill(f"{kept}/moved")
+        page.get_by_role("dialog").get_by_role("button", name="Save").click()
+        expect(row(page, "Cats")).to_contain_text("moved / cats.md")
+        page.get_by_label("Select all documents").check()
+        bulk.get_by_role("button", name="Delete").click()
+        expect(page.get_by_role("dialog")).to_contain_text("2 documents and all their versions")
+        page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+        expect(page.get_by_role("heading", name="No documents here yet")).to_be_visible()
+
+
 def test_a_folder_is_made_told_what_holds_moved_and_removed(site: Site) -> None:
     with site.visit("/documents", expected=("409",)) as page:
         more = page.get_by_role("button", name="More actions")
@@ -303,7 +364,7 @@ def test_who_may_only_read_finds_nothing_to_change(site: Site, kept: str) -> Non
         expect(page.locator(".document-row")).to_have_count(2)
         expect(page.get_by_role("button", name="Add files")).to_have_count(0)
         page.get_by_role("button", name="Actions for cats.md").click()
-        expect(page.get_by_role("menuitem")).to_have_text(["Download"])
+        expect(page.get_by_role("menuitem")).to_have_text(["Ask about this document", "Download"])
 
 
 def test_a_document_is_removed_and_the_receipt_says_what_went(site: Site, kept: str) -> None:
@@ -360,7 +421,7 @@ def test_ten_thousand_documents_are_scrolled_through_with_few_of_them_drawn(site
         expect(row(page, "document 05000")).to_be_visible()
         last = page.locator(".document-row").filter(visible=True)
         lowest = rows.evaluate(
-            "(box) => [...box.querySelectorAll('.document-row')].findLast((row) => row.getBoundingClientRect().bottom <= innerHeight).textContent"
+            "(box) => [...box.querySelectorAll('.document-row')].findLast((row) => row.getBoundingClientRect().bottom <= innerHeight).querySelector('.document-name > a').textContent"
         )
         last.filter(has_text=lowest[:14]).get_by_role("button", name="Actions for").click()
         shown = page.get_by_role("menu").bounding_box()

@@ -85,8 +85,30 @@ def test_the_look_and_the_language_are_chosen_and_kept(site: Site) -> None:
 
 
 def test_whoever_is_not_logged_in_is_sent_to_log_in(site: Site) -> None:
-    with site.visit("/ask?q=1", login=None, expected=("401",)) as page:
+    with site.visit("/ask?q=1", login=None) as page:  # without an error in the console
         page.wait_for_url("**/login?next=%2Fask%3Fq%3D1")
+
+
+def test_an_unknown_address_shows_a_page(site: Site) -> None:
+    with site.visit("/no/such/page", expected=("404",)) as page:
+        expect(page.get_by_role("heading", name="Page not found")).to_be_visible()
+        assert unreadable(page) == []
+        page.get_by_role("link", name="Ask a question").click()
+        expect(page.locator("[data-ask]")).to_be_visible()
+
+
+def test_a_notice_does_not_cover_the_question_field(site: Site) -> None:
+    for size in (WIDE, NARROW):
+        with site.visit("/ask", viewport=size) as page:
+            expect(page.locator("[data-ask]")).to_be_visible()
+            page.evaluate(
+                "async (base) => (await import(`${base}/parts/toast.js`)).toast('A notice')",
+                f"/assets/{served.release_digest()}",
+            )
+            toast, field = page.locator(".toast").bounding_box(), page.locator(".composer-box").bounding_box()
+            assert toast is not None
+            assert field is not None
+            assert toast["y"] + toast["height"] <= field["y"]
 
 
 def test_state_that_changes_before_a_component_listens_is_drawn(site: Site) -> None:

@@ -7,6 +7,7 @@ import httpx2
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.model_server import model_server
 from tests.page.attacks import NAMES, unharmed
 from tests.page.browser import PASSWORD, Site, unreadable
 
@@ -93,6 +94,29 @@ def test_providers_are_tested_and_a_failure_says_what_it_was(site: Site) -> None
         client.post("/api/v1/settings/undo").raise_for_status()
 
 
+def test_the_language_model_is_set_in_a_form_and_its_key_never_shown(site: Site) -> None:
+    with site.visit("/settings/providers") as page, model_server("yes") as server:
+        form = page.locator(".model-form")
+        form.get_by_label("Provider").select_option(label="OpenAI or a compatible server")
+        form.get_by_label("Address").fill(f"{server.url}/v1")
+        form.get_by_label("Model").fill("m")
+        form.get_by_label("Key", exact=True).fill("sk-typed-here")
+        assert unreadable(page) == []
+        form.get_by_role("button", name="Save and test").click()
+        expect(form.get_by_label("Key", exact=True)).to_have_attribute("placeholder", "A key is stored")
+        expect(form).to_contain_text(re.compile(r"The model \S+ works"))
+        assert server.requests[-1][2]["authorization"] == "Bearer sk-typed-here"
+        assert value(site, "llm.provider") == "openai_compatible"
+        page.reload()
+        expect(form.get_by_label("Address")).to_have_value(f"{server.url}/v1")
+        assert "sk-typed-here" not in page.content()
+        form.get_by_label("Remove the stored key").check()
+        form.get_by_label("Provider").select_option("extractive")
+        form.get_by_role("button", name="Save and test").click()
+        expect(form).to_contain_text("Saved: answers quote sentences")
+        assert value(site, "llm.provider") == ""
+
+
 def test_a_user_is_added_let_in_and_given_a_key_that_is_shown_once(site: Site) -> None:
     with site.visit("/settings/people", expected=("409",)) as page:
         page.get_by_role("button", name="Add a user").click()
@@ -176,6 +200,32 @@ def test_a_reader_sees_no_administrators_rooms(site: Site, reader: str) -> None:
         page.goto(f"{site.url}/bench?q=anything")
         expect(page.locator(".column").first).to_contain_text("No passages found")
         expect(page.get_by_role("button", name="Mark result")).to_have_count(0)
+
+
+def test_a_reader_makes_a_key_of_their_own_and_no_other(site: Site, reader: str) -> None:
+    with site.visit("/ask", login=reader) as page:
+        page.get_by_role("button", name="Rea", exact=True).click()
+        page.get_by_role("menuitem", name="Your account").click()
+        expect(page.get_by_role("heading", name="Your keys")).to_be_visible()
+        assert unreadable(page) == []
+        page.get_by_role("button", name="Create a key").click()
+        expect(page.get_by_label("Role").locator("option")).to_have_text(["Reader"])
+        page.get_by_label("Name").fill("my editor")
+        page.get_by_role("dialog").get_by_role("button", name="Create a key").click()
+        key = page.get_by_role("textbox", name="Key").input_value()
+        page.get_by_role("button", name="I have saved the key").click()
+        expect(page.get_by_role("rowheader")).to_have_text(["my editor"])
+        with httpx2.Client(base_url=site.url, headers={"Authorization": f"Bearer {key}"}) as client:
+            assert (client.get("/api/v1/me").json()["name"], client.get("/api/v1/me").json()["role"]) == (
+                "Rea",
+                "reader",
+            )
+            page.get_by_role("button", name="Revoke (my editor)").click()
+            page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
+            expect(page.get_by_role("row", name="my editor")).to_contain_text("Revoked")
+            assert client.get("/api/v1/me").status_code == 401
+        refused = page.request.post(f"{site.url}/api/v1/me/keys", data={"name": "more", "role": "editor"})
+        assert refused.status == 403
 
 
 def test_no_name_and_no_value_runs(site: Site) -> None:

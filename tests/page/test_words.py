@@ -1,7 +1,19 @@
 """The page's words: the same in both languages, every one used, and none missing."""
 
+import ast
+import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from pincite.api.routes.web_ui import release_digest
+from pincite.config.schema import _KINDS, catalogue
+from tests.api.live_server import completed, upload
+from tests.page.browser import Site
+from tests.page.views import ask
 
 PAGE = Path(__file__).parent.parent.parent / "pincite" / "page"
 SCRIPTS = [path for path in PAGE.rglob("*.js") if "vendor" not in path.parts and path.parent.name != "words"]
@@ -36,3 +48,127 @@ def test_every_word_is_used_and_every_word_that_is_used_is_there() -> None:
     begun = set(re.findall(r"`([\w.-]+\.)\$\{", source))
     assert sorted(named - known) == []
     assert sorted(key for key in known - named - quoted if not key.startswith(tuple(begun))) == []
+
+
+# --- texts of the service ---------------------------------------------------------------------------------------
+
+PACKAGE = PAGE.parent
+TEMPLATE = re.compile(r"^  \[(\".*\")\],$", re.MULTILINE)
+OUTSIDE = ("store/operations", "cli", "stub", "api/compat")
+"""Parts whose messages the page never shows: backups, the command line."""
+OTHER_TEXTS = {"{} ({})", "{}"}
+"""Templates that say nothing by themselves."""
+
+
+def templates() -> dict[str, str]:
+    text = (PAGE / "words" / "server.de.js").read_text(encoding="utf-8")
+    return dict(json.loads(f"[{row}]") for row in TEMPLATE.findall(text))
+
+
+def written(node: ast.AST) -> str | None:
+    """A text of the source, with `{}` for what is put into it; None where it is not written there."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.JoinedStr):
+        return "".join(part.value if isinstance(part, ast.Constant) else "{}" for part in node.values)  # type: ignore[misc]
+    return None
+
+
+def said_by_the_service() -> Iterator[tuple[str, str]]:
+    """Why something was left out of an answer, why a file cannot be read, and why an answer is not sure."""
+    places = {"degrade": 1, "Degraded": 1, "Unreadable": 0, "Unsupported": 0, "TooLarge": 0}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        name = path.relative_to(PACKAGE).as_posix()
+        if name.startswith(OUTSIDE):
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            called = getattr(node.func, "attr", getattr(node.func, "id", "")) if isinstance(node, ast.Call) else ""
+            given = node.args[places[called] :] if isinstance(node, ast.Call) and called in places else []
+            if given and (text := written(given[0])):
+                yield name, text
+    for node in ast.walk(ast.parse((PACKAGE / "query/ground/confidence.py").read_text(encoding="utf-8"))):
+        if (
+            isinstance(node, ast.Call)
+            and getattr(node.func, "attr", "") == "append"
+            and (text := written(node.args[0]))
+        ):
+            yield "query/ground/confidence.py", text
+
+
+def test_what_the_service_says_on_the_page_has_a_german_form() -> None:
+    known, said = templates(), list(said_by_the_service())
+    assert len(said) > 100
+    missing = sorted(
+        {f"{where}: {text}" for where, text in said}
+        - {f"{where}: {text}" for where, text in said if text in known or text in OTHER_TEXTS}
+    )
+    shown_elsewhere = [one for one in missing if one.startswith(("api/", "engine/", "mcp/"))]
+    assert [one for one in missing if one not in shown_elsewhere] == [], "add them to page/words/server.de.js"
+
+
+def test_german_templates_keep_every_part() -> None:
+    for english, german in templates().items():
+        parts = {f"{{{number + 1}}}" for number in range(english.count("{}"))}
+        assert set(re.findall(r"\{\d\}", german)) == parts, english
+
+
+def test_every_setting_is_described_in_german() -> None:
+    text = (PAGE / "words" / "settings.de.js").read_text(encoding="utf-8")
+    described = dict(re.findall(r'^  "([\w.]+)": "(.+)",$', text, re.MULTILINE))
+    assert sorted(described) == sorted(catalogue()), "add or remove them in page/words/settings.de.js"
+    for name, key in catalogue().items():
+        assert (
+            set(re.findall(r"`[a-z_.]+`", key.description)) - set(re.findall(r"`[a-z_.]+`", described[name])) == set()
+        )
+    assert set(_KINDS.values()) <= set(templates())
+
+
+TOLD = """async ([base, texts]) => {
+  const { told } = await import(`${base}/common/told.js`);
+  return texts.map(told);
+}"""
+
+
+@pytest.fixture(scope="module")
+def german(site: Site) -> Site:
+    with site.door.client() as client:
+        upload(client, "notes.txt", "Die Pumpe wurde im Mai ersetzt.\n", folder="haus")
+        upload(client, "empty.csv", ",,\n", folder="haus")
+        completed(client, "haus")
+    return site
+
+
+def test_the_german_page_says_nothing_in_english(german: Site) -> None:
+    with german.visit("/ask", locale="de-DE") as page:
+        ask(page, "Wann wurde die Pumpe ersetzt?")
+        trust = page.locator(".trust").inner_text()
+        assert "angeführte Quelle" in trust
+        assert not re.search(r"\b(cited|relevance|supported|sentence)\b", trust)
+        page.goto("/documents")
+        expect(page.locator(".document-row .problem")).to_have_text(re.compile("kein Text"))
+        page.goto("/settings?q=Sprachmodell")
+        expect(page.locator(".settings-group h2").first).to_have_text("Sprachmodell")
+        expect(page.locator("#setting-llm\\.max_tokens")).to_contain_text("Höchstlänge einer Antwort")
+        shown = page.locator("main").inner_text()
+        assert not re.search(r"\b(the|whole number|from the environment|default|model server)\b", shown.lower())
+        base = f"/assets/{release_digest()}"
+        texts = [
+            "2 cited sources, relevance 91%, 1 of 2 sentences supported",
+            "a whole number from 1 to 9",
+            "unheard of",
+        ]
+        assert page.evaluate(TOLD, [base, texts]) == [
+            "2 angeführte Quellen, Relevanz 91%, 1 von 2 Sätzen belegt",
+            "eine ganze Zahl von 1 bis 9",
+            "unheard of",
+        ]
+
+
+def test_a_setting_is_found_by_what_it_is_about(german: Site) -> None:
+    with german.visit("/settings") as page:
+        expect(page.locator(".settings-group h2")).to_have_text(
+            ["Language model", "Answers and their checks", "Search", "Documents and indexing", "Conversations and cache",
+             "Users, login and limits", "Server, database and logs"]
+        )  # fmt: skip
+        page.get_by_label("Find a setting").fill("language model")
+        expect(page.get_by_label("llm.provider", exact=True)).to_be_visible()

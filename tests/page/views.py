@@ -104,6 +104,8 @@ def measure(site: Site, questions: int = 24) -> None:
         client.post("/api/v1/query", json={"query": "Who may close the dome in a storm?"}).raise_for_status()
         for text in ("Who may close the dome?", "Who may close the dome in a storm?"):
             client.put("/api/v1/flows/storm", json={**FLOW, "input": text}).raise_for_status()
+        source = {"name": "Handbook", "kind": "webdav", "url": "https://cloud.example.org/dav/"}
+        client.post("/api/v1/sources", json=source).raise_for_status()
         run_set(client, renew=True, questions=questions)
         run_set(client, settings={"rag.alpha": 0.0})
 
@@ -268,6 +270,7 @@ VIEWS = (
     View("trace", "/traces?kind=query", _trace),
     View("flows", "/flows", _table),
     View("flow", "/flows/storm", _flow),
+    View("sources", "/sources", _table),
     View("bench", "/bench?q=Who+may+close+the+dome+in+a+storm", _bench),
     View("evaluation", "/evaluation", _evaluation),
     View("evaluation-run", "/evaluation", _run),

@@ -152,7 +152,6 @@ def test_a_missing_extra_is_named_at_the_start(gguf: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(400)
 def test_a_real_small_model_answers_streams_and_can_be_stopped() -> None:
     llm = LlamaLLM(Options(**small_model()))
 

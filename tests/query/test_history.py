@@ -27,16 +27,26 @@ class Memory:
 
     def __init__(self, fail: Exception | None = None) -> None:
         self.kept: list[KeptTurn] = []
+        self.begun: list[str] = []
         self._fail = fail
 
-    async def recent(self, *_: Any) -> tuple[()]:
+    async def recent(self, *_: Any, **__: Any) -> tuple[()]:
         return ()
 
-    async def save_turn(self, _scope: Any, session_id: str, turn: KeptTurn) -> None:
+    async def begin_turn(self, _scope: Any, session_id: str, question: str, _trace_id: str) -> int:
         assert session_id == "s1"
+        self.begun.append(question)
+        return len(self.begun)
+
+    async def save_turn(self, _scope: Any, session_id: str, turn: KeptTurn, begun: int) -> None:
+        assert (session_id, begun) == ("s1", len(self.begun))
         if self._fail:
             raise self._fail
         self.kept.append(turn)
+
+    async def drop_turn(self, _scope: Any, session_id: str, begun: int) -> None:
+        assert (session_id, begun) == ("s1", len(self.begun))
+        self.begun.pop()
 
 
 def remembering(run: Run, memory: Memory) -> Run:
@@ -159,7 +169,35 @@ def test_a_refused_question_is_not_saved(make_run: Callable[..., Run]) -> None:
     long = replace(ASKED, sampling=replace(ASKED.sampling, system_prompt="word " * 9000))
     with pytest.raises(BadRequest):
         asyncio.run(answer(remembering(make_run(TEXTS, RANKS, RANKS), memory), long))
-    assert memory.kept == []
+    assert (memory.kept, memory.begun) == ([], [])
+
+
+def test_the_question_is_saved_before_its_answer_begins(make_run: Callable[..., Run]) -> None:
+    memory = Memory()
+    begun_at_first_word: list[str] = []
+
+    def listen(event: Event) -> None:
+        if isinstance(event, Token) and not begun_at_first_word:
+            begun_at_first_word.extend(memory.begun)
+
+    run = remembering(make_run(TEXTS, RANKS, RANKS), memory)
+    run.emit = listen
+    asyncio.run(answer(run, ASKED))
+    assert begun_at_first_word == [ASKED.text]
+
+
+def test_a_question_that_cannot_be_saved_beforehand_is_saved_with_its_answer(make_run: Callable[..., Run]) -> None:
+    class Late(Memory):
+        async def begin_turn(self, *_: Any) -> int:
+            raise StoreDown("the database is gone")
+
+        async def save_turn(self, _scope: Any, _session_id: str, turn: KeptTurn, begun: int | None) -> None:
+            assert begun is None
+            self.kept.append(turn)
+
+    memory = Late()
+    result = asyncio.run(answer(remembering(make_run(TEXTS, RANKS, RANKS), memory), ASKED))
+    assert ([turn.words for turn in memory.kept], result.degraded) == ([result.text], ())
 
 
 def test_without_a_session_nothing_is_kept(make_run: Callable[..., Run]) -> None:
@@ -174,13 +212,15 @@ TURNS = tuple(Exchange(f"q{n}", f"q{n}", f"a{n}") for n in range(20))
 class Kept:
     """Twenty turns of one session."""
 
-    async def recent(self, scope: Any, session_id: str, turns: int) -> tuple[Exchange, ...]:
+    async def recent(self, scope: Any, session_id: str, turns: int, **_: Any) -> tuple[Exchange, ...]:
         if session_id != "s1":
             raise NotFound(f"there is no session '{session_id}'")
         return TURNS[len(TURNS) - turns :]
 
-    async def save_turn(self, *_: Any) -> None:
+    async def begin_turn(self, *_: Any) -> int:
         raise AssertionError("nothing is kept here")
+
+    save_turn = drop_turn = begin_turn
 
 
 def recalled(run: Run, **question: Any) -> tuple[Exchange, ...]:

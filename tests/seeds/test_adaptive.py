@@ -2,7 +2,9 @@
 
 import json
 import re
+import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -57,6 +59,25 @@ def test_ranks_of_both_engines_are_added_with_thirty(walk: Walk) -> None:
         assert (explain["fusion"], explain["rrf_k"]) == ("rrf", 30)
         by_hand = sum(1 / (30 + place["rank"]) for place in explain["placings"] if place["rank"])
         assert explain["fused_score"] == pytest.approx(by_hand)
+
+
+def test_the_tree_and_the_tokens_join_the_sum_of_ranks(database_url: str, tmp_path: Path) -> None:
+    engines = {"tree.build": "rules", "rag.tree": True, "late.build": "on", "rag.late_interaction": True}
+    model = {"embedding.provider": "pincite_embed", "embedding.dimensions": 0}
+    with walking("adaptive", database_url, tmp_path / "data", **engines, **model) as walk:
+        walk.door.add("all", **FILES)
+        until = time.monotonic() + 120
+        while (found := walk.ask("/api/v1/search", query=ASKED, strategy="hybrid", explain=True))["degraded"]:
+            assert time.monotonic() < until, found["degraded"]
+            time.sleep(0.2)
+        vias = set()
+        for hit in found["results"]:
+            explain = hit["explain"]
+            vias |= {place["engine"] for place in explain["placings"]}
+            by_hand = sum(1 / (30 + place["rank"]) for place in explain["placings"] if place["rank"])
+            assert explain["fused_score"] == pytest.approx(by_hand)
+        assert vias == {"dense", "lexical", "tree", "late"}
+        assert "vacation days" in found["results"][0]["text"]
 
 
 def test_an_answer_has_the_designs_own_structure(walk: Walk) -> None:

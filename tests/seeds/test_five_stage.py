@@ -54,6 +54,12 @@ def test_a_query_goes_through_the_five_stages_in_their_order(walk: Walk) -> None
     assert list(told) == ["answer", "sources", "relatedDocs", "citations", "confidence", "metadata"]
 
 
+def test_a_list_retrieves_ten_passages_too(walk: Walk) -> None:
+    walk.door.add("list", **{f"rule{n}": f"# Rule {n}\n\nVacation rule number {n} of the office.\n" for n in range(14)})
+    found = walk.ask("/api/v1/search", query="List all vacation rules of the office.", folder="list")["results"]
+    assert len(found) == 10
+
+
 def test_a_query_of_more_than_a_thousand_characters_is_refused(walk: Walk) -> None:
     walk.says("Nobody should be asked.")
     assert_problem(walk.client.post("/api/query", json={"query": "x" * 1001}), 422, "query_too_long")
@@ -96,7 +102,8 @@ def test_passages_stand_in_the_context_from_the_nearest_to_the_farthest(walk: Wa
 def test_what_is_less_similar_than_the_threshold_reaches_no_prompt(walk: Walk) -> None:
     walk.says("Five [Leave Policy].")
     walk.ask("/api/query", query=ASKED)
-    weak = [hit for hit in walk.ask("/api/v1/search", query=ASKED)["results"] if hit["similarity_score"] < 0.15]
+    found = walk.ask("/api/v1/search", query=ASKED, top_k=50)["results"]
+    weak = [hit for hit in found if hit["similarity_score"] < 0.15]
     context = walk.prompts()[0]["messages"][0]["content"]
     assert "Zebras paint violins." in [hit["text"].splitlines()[-1] for hit in weak]
     assert not any(hit["text"].splitlines()[-1] in context for hit in weak)

@@ -159,6 +159,11 @@ def test_each_query_brings_five_and_ranks_are_added_with_sixty(walk: Walk) -> No
     }
 
 
+@pytest.mark.parametrize("query", ["List all harbour ships.", "Summarise the notes about ships."])
+def test_a_list_or_a_summary_brings_five_too(walk: Walk, query: str) -> None:
+    assert len(walk.ask(f"{STORE}/query-many", queries=[query], folder="mixed")["results"]) == 5
+
+
 @pytest.mark.parametrize("more", [{}, {"minScore": 0.0}])
 def test_each_query_brings_as_many_as_the_request_says(walk: Walk, more: dict[str, Any]) -> None:
     ships, birds = [" ".join(words) for words in (SHIPS, BIRDS)]

@@ -114,3 +114,29 @@ def test_a_statement_runs_with_each_set_of_values_in_one_transaction(with_databa
         assert len({rows[0][1] for rows in found}) == 1
 
     with_database(test)
+
+
+def test_a_prepared_statement_is_parsed_once_and_obeys_the_person_of_each_batch(with_database: Any) -> None:
+    async def test(database: Database) -> None:
+        query = "select current_setting('pincite.person'), %(ids)s::int[], (select count(*) from document)"
+        for person, ids in (("local", [1]), ("ada", []), ("local", [2, 3]), ("", [2**30])):
+            [rows] = await database.run_batch(person, query, values={"ids": ids}, by_key=True)
+            assert rows == [(person, ids, 0)]
+        await asyncio.gather(*(database.run_batch("", "select 1", values={}, by_key=True) for _ in range(8)))
+        counted = "select count(*) from pg_prepared_statements where statement = 'select 1'"
+        [[(times,)]] = await database.run_batch("", counted, values={})
+        assert times == 1
+
+    with_database(test)
+
+
+def test_prepared_statements_work_after_an_error(with_database: Any) -> None:
+    async def test(database: Database) -> None:
+        divide = "select 6 / %(by)s::int"
+        for _ in range(5):  # more than there are connections
+            with pytest.raises(psycopg.errors.DivisionByZero):
+                await database.run_batch("", "select 1", divide, "select 2", values={"by": 0}, by_key=True)
+            found = await database.run_batch("", "select 1", divide, "select 2", values={"by": 3}, by_key=True)
+            assert found == [[(1,)], [(2,)], [(2,)]]
+
+    with_database(test)

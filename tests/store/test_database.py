@@ -89,13 +89,23 @@ def test_without_a_person_no_rows_are_visible(database_url: str) -> None:
     asyncio.run(look())
 
 
-def test_the_person_is_set_for_one_transaction_only(database_url: str) -> None:
+def test_person_role_and_path_are_set_for_one_transaction_only(database_url: str) -> None:
+    """Between transactions a connection has no role, path or person: it finds no table, and loses nothing by it."""
+    seen = "select current_user, current_setting('search_path'), current_setting('pincite.person', true)"
+
     async def look() -> None:
         database = await Database.open(database_url, pool_size=2)
         async with database.transaction("local") as connection:
             assert await fetch_all(connection, "select * from realm")
+            assert await fetch_all(connection, seen) == [("pincite_app", "pincite, public", "local")]
+        [inside] = await database.run_batch("local", seen, values={})
+        assert inside == [("pincite_app", "pincite, public", "local")]
         async with database._pool.connection() as connection:
-            assert await fetch_all(connection, "select * from realm") == []
+            with pytest.raises(psycopg.errors.UndefinedTable):
+                await connection.execute("select * from realm")
+            assert await fetch_all(connection, seen) in ([("pincite_app", "", "")], [("pincite_app", "", None)])
+            for table in ("realm", "document", "chunk", "session"):  # without a person there is nothing to see
+                assert await fetch_all(connection, f"select * from pincite.{table}") == []
         await database.close()
 
     asyncio.run(look())
@@ -125,7 +135,6 @@ def test_a_batch_of_statements_is_one_transaction_of_one_person(database_url: st
         )
         assert nothing == []
         async with database._pool.connection() as connection:  # nothing of it remains
-            assert await fetch_all(connection, "select * from realm") == []
             assert await fetch_all(connection, settings) != [("7MB", "local")]
         await database.close()
 

@@ -12,7 +12,8 @@ from pincite.core.documents.document import Progress
 from pincite.errors import DataFolderError
 from pincite.providers.scripted import Options, ScriptedEmbedder
 from pincite.store import migrate as schema
-from pincite.store.database import Database, administrator_of
+from pincite.store.connect import administrator_of
+from pincite.store.database import Database
 from pincite.store.migrate import index_vectors, migrate, migration_files
 from pincite.store.operations.integrity import inspect
 from pincite.text.sentences import fingerprint

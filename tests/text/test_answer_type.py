@@ -10,6 +10,7 @@ from pincite.text.answer_type import AnswerType, answer_type
         ("How long must we wait?", "duration"), ("Wie viele Tage Urlaub habe ich?", "duration"),
         ("How many drums may travel?", "number"), ("Wie viele Tafeln gibt es?", "number"),
         ("What percentage is oxygen?", "percent"), ("How much did it cost?", "money"), ("Was kostet der Abend?", "money"),
+        ("Was hat das neue Zelt gekostet?", "money"), ("what do they charge if the boat comes back late", "money"),
         ("How high is the tower?", "quantity"), ("Ab welchem Alter dürfen Kinder mit?", "quantity"),
         ("Who won?", "person"), ("Welcher Künstler malte es?", "person"), ("What is a dewar?", "none"),
     ],
@@ -26,6 +27,7 @@ def test_the_kind_of_value_is_read_from_the_question(question: str, kind: str) -
         ("Is the dome open?", "yes_no"), ("Darf ich hinauf?", "yes_no"), ("Was gilt im Winter?", "sentence"),
         ("Was she fed?", "yes_no"), ("How do I reset it?", "steps"), ("Wie wird die Lampe gewechselt?", "steps"),
         ("What is the difference between A and B?", "comparison"), ("When does it open?", "value"),
+        ("my daughter is six, can she ride alone", "yes_no"), ("Zelt im Garten aufstellen, geht das?", "yes_no"),
         ("Is it open or closed?", "sentence"), ("Where is the key?", "sentence"),
     ],
 )  # fmt: skip

@@ -27,6 +27,7 @@ def clear_away() -> Iterator[None]:
     forget()
 
 
+@cache
 def values(language: str) -> dict[str, lang.Value]:
     name = f"{language}.toml"
     return lang.parse((resources.files("pincite.text.lang") / name).read_text(encoding="utf-8"), name)

@@ -78,3 +78,8 @@ def test_every_token_begins_somewhere_in_order_and_the_first_at_zero(text: str):
 
 def test_plain_words_begin_where_they_stand():
     assert list(Tokenizer().starts("the cat sat")) == [0, 3, 7]
+
+
+def test_tokens_are_decoded_and_unknown_ones_refused() -> None:
+    assert Tokenizer().decode([15339, 1917]) == "hello world"
+    assert Tokenizer().decode([15339, 10**9]) == ""

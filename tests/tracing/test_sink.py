@@ -269,6 +269,9 @@ class Slow(TraceStore):
         await self.go_on.wait()
         self.kept.append(trace)
 
+    def write_now(self) -> None:
+        """Nothing is held back."""
+
 
 def test_no_answer_waits_for_its_trace_and_closing_does() -> None:
     async def go() -> None:

@@ -28,8 +28,18 @@ log = logging.getLogger(__name__)
 
 OPENAPI_PATH = f"{API}/openapi.json"
 _PUBLIC_AUTH = ("login", "setup", "ways", "oidc/login", "oidc/callback")
+_OAUTH_METADATA = ("oauth-protected-resource", "oauth-authorization-server", "openid-configuration")
+NO_OAUTH_PATHS = frozenset(
+    {
+        *(f"/.well-known/{name}{end}" for name in _OAUTH_METADATA for end in ("", "/mcp")),
+        "/mcp/.well-known/openid-configuration",
+    }
+)
+"""Where clients look for OAuth: there is none, so that nothing is there, with or without a key."""
 PUBLIC_PATHS = frozenset(
     {OPENAPI_PATH, f"{API}/health/live", f"{API}/health/ready", *(f"{API}/auth/{name}" for name in _PUBLIC_AUTH)}
+    | NO_OAUTH_PATHS
+    | {"/docs", "/docs/docs.js", "/docs/docs.css"}
 )
 UNLIMITED_PATHS = frozenset({f"{API}/health/live", f"{API}/health/ready"})
 """Health checks: exempt from rate limits and admission, as monitors need them on a busy server."""

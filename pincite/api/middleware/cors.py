@@ -12,7 +12,8 @@ from pincite.errors import NotAllowed
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 PREFLIGHT_HEADERS: Mapping[str, str] = {
     "Access-Control-Allow-Methods": "GET, POST, PUT, PATCH, DELETE",
-    "Access-Control-Allow-Headers": "Authorization, Content-Type, Last-Event-ID, X-Request-ID, traceparent",
+    "Access-Control-Allow-Headers": "Authorization, Content-Type, Last-Event-ID, X-Request-ID, traceparent, "
+    "Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name",
     "Access-Control-Max-Age": "600",
 }
 """Headers of a preflight response; credentials are not allowed, as other origins authenticate with a key."""
@@ -36,7 +37,7 @@ class CorsHeaders:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                headers.update({**allowed, "Access-Control-Expose-Headers": "X-Request-ID"})
+                headers.update({**allowed, "Access-Control-Expose-Headers": "X-Request-ID, Mcp-Session-Id"})
             await send(message)
 
         return await self._app(scope, receive, send_with_headers)

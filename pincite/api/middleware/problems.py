@@ -4,7 +4,7 @@ import asyncio
 import logging
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fastapi.exceptions import RequestValidationError
@@ -49,6 +49,8 @@ class Problem:
     title: str
     detail: str
     headers: Mapping[str, str] = field(default_factory=dict)
+    param: str | None = None
+    """The field of the request that is wrong, as the client named it."""
 
     def to_json(self, request_id: str) -> dict[str, Any]:
         """The problem as JSON."""
@@ -65,12 +67,13 @@ class Problem:
         """The problem in the error format of OpenAI's API."""
         kind = _OPENAI_TYPES.get(self.status, "invalid_request_error" if self.status < 500 else "server_error")
         detail = self.detail.encode(errors="replace").decode()
-        return {"error": {"message": detail, "type": kind, "param": None, "code": self.code}}
+        return {"error": {"message": detail, "type": kind, "param": self.param, "code": self.code}}
 
     def response(self, scope: Scope) -> Response:
         """The problem as a response, in the error format of the requested path."""
         if str(scope["path"]).startswith(OPENAI_PREFIX):
-            return JSONResponse(self.to_openai_json(), self.status, dict(self.headers))
+            status = 400 if self.status == 422 else self.status  # OpenAI's clients know no 422 of a wrong value
+            return JSONResponse(self.to_openai_json(), status, dict(self.headers))
         body = self.to_json(get_request_id(scope))
         return JSONResponse(body, self.status, dict(self.headers), media_type=MEDIA_TYPE)
 
@@ -85,7 +88,8 @@ def to_problem(error: BaseException, request_id: str) -> Problem:
     if isinstance(error, PinciteError):
         return _from_pincite_error(error, request_id)
     if isinstance(error, RequestValidationError):
-        return _from_pincite_error(Invalid(_first_validation_error(error)), request_id)
+        problem = _from_pincite_error(Invalid(_first_validation_error(error)), request_id)
+        return replace(problem, param=_path(error.errors()[0]) or None)
     if isinstance(error, HTTPException):
         return _from_framework(error, request_id)
     if isinstance(error, asyncio.CancelledError):
@@ -131,12 +135,17 @@ def _from_framework(error: HTTPException, request_id: str) -> Problem:
 def _first_validation_error(error: RequestValidationError) -> str:
     """The first validation error in one line that names the field."""
     first = error.errors()[0]
-    path = ".".join(str(part) for part in first["loc"][1:] if "[" not in str(part))
+    path = _path(first)
     if first["type"] == "json_invalid":
         return f"the body is not valid JSON: {first['ctx']['error']} at character {path}"
     if first["type"] == "missing" and not path:
         return "the body is missing; send a JSON object"
     return f"{path}: {describe_error(first)}" if path else describe_error(first)
+
+
+def _path(error: Mapping[str, Any]) -> str:
+    """The field that an error is about, as a dotted path."""
+    return ".".join(str(part) for part in error["loc"][1:] if "[" not in str(part))
 
 
 async def handle_error(request: Request, error: Exception) -> Response:

@@ -1,6 +1,7 @@
 """Login, logout, and setup of the first administrator."""
 
-from typing import Annotated
+from dataclasses import asdict
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Request
 from pydantic import Field
@@ -11,6 +12,8 @@ from pincite.api.middleware.authenticate import LOGIN_COOKIE, client_address, lo
 from pincite.api.paths import API
 from pincite.core.accounts.access import Caller
 from pincite.core.accounts.users import LOGIN_DAYS
+from pincite.engine.app import AsyncPincite
+from pincite.errors import NotFound, Unauthorized
 from pincite.serialize.fields import Body, Name
 
 router = APIRouter(prefix=f"{API}/auth", tags=["auth"])
@@ -45,9 +48,19 @@ def set_login_cookie(response: Response, token: str, *, secure: bool) -> None:
 
 
 @router.get("/ways")
-async def ways(pincite: Engine) -> JSONResponse:
-    """The available login methods, for the login page."""
-    return JSONResponse({"oidc": pincite.admin.sso is not None, "setup": await pincite.admin.logins.needs_setup()})
+async def ways(request: Request, pincite: Engine) -> JSONResponse:
+    """The available login methods, and the user whose login cookie was sent; null if it is missing or expired."""
+    oidc, setup = pincite.admin.sso is not None, await pincite.admin.logins.needs_setup()
+    return JSONResponse({"oidc": oidc, "setup": setup, "user": await _logged_in(request, pincite)})
+
+
+async def _logged_in(request: Request, pincite: AsyncPincite) -> dict[str, Any] | None:
+    """The user of the login cookie, as `GET /me` shows them."""
+    try:
+        caller = await pincite.admin.logins.recognise(login_cookie(request.scope) or "")
+        return asdict(await pincite.admin.users.own_profile(caller.person, caller.role))
+    except (Unauthorized, NotFound):
+        return None
 
 
 @router.post("/setup")

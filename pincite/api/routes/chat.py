@@ -48,6 +48,7 @@ class ChatBody(AnswerOptions):
     message: Words | None = None
     messages: Annotated[list[ChatMessage], Field(min_length=1, max_length=500)] | None = None
     session_id: Annotated[Name, Field(min_length=1, max_length=100)] | None = None
+    replaces: Annotated[Name, Field(min_length=1, max_length=100)] | None = None
 
     @model_validator(mode="after")
     def _one_conversation(self) -> Self:
@@ -57,6 +58,8 @@ class ChatBody(AnswerOptions):
             raise ValueError(
                 "'messages' is a conversation kept by you and 'session_id' one kept here; send 'message' with a session"
             )
+        if self.replaces is not None and self.session_id is None:
+            raise ValueError("'replaces' names a turn of a session; send 'session_id' as well")
         if self.messages is not None and self.messages[-1].role != "user":
             raise ValueError("the last of 'messages' must have the role user")
         if self._system() and self.system_prompt:
@@ -66,7 +69,8 @@ class ChatBody(AnswerOptions):
     def question(self) -> Question:
         """The engine's question, with the earlier messages if the client keeps the conversation."""
         if self.messages is None:
-            return replace(self.to_question(self.message or ""), session_id=self.session_id)
+            question = self.to_question(self.message or "")
+            return replace(question, session_id=self.session_id, replaces=self.replaces)
         question = replace(self.to_question(self.messages[-1].content), conversation=tuple(self._turns()))
         if not (system := self._system()):
             return question

@@ -10,7 +10,7 @@ from pincite.api.dependencies import Engine, ReaderAsOwner, Writer
 from pincite.api.paths import API
 from pincite.api.requests import AccessBody
 from pincite.core.documents.document import DocumentChange as EngineDocumentChange
-from pincite.core.documents.document import Listing, Status
+from pincite.core.documents.document import Listing, Sort, Status
 from pincite.ingest.accept.accept import clean_folder
 from pincite.serialize.documents import document_json, receipt_json, version_json
 from pincite.serialize.fields import Body, Tag, Text
@@ -31,11 +31,13 @@ async def documents(
     tag: Annotated[list[Tag], Query(max_length=100)] = [],  # noqa: B006
     q: FilterText = None,
     stale: bool | None = None,
+    sort: Sort = "name",
+    descending: bool = False,
     limit: Limit = 100,
     cursor: Annotated[str | None, Query(max_length=10_000)] = None,
 ) -> JSONResponse:
-    """List documents by folder and name; `folder` includes its subfolders, `q` searches names and titles."""
-    listing = Listing(clean_folder(folder or "") or None, status, tuple(tag), q, limit, cursor, stale)
+    """List documents, by default by folder and name; `folder` includes its subfolders, `q` searches names and titles."""
+    listing = Listing(clean_folder(folder or "") or None, status, tuple(tag), q, limit, cursor, stale, sort, descending)
     found, following = await pincite.documents.page(listing, caller=caller)
     return JSONResponse(page_json([document_json(one) for one in found], following))
 

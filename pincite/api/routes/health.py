@@ -8,7 +8,7 @@ from starlette.responses import JSONResponse, Response
 from pincite import __version__
 from pincite.api.dependencies import Administrator, Engine, MetricsReader
 from pincite.api.paths import API
-from pincite.errors import StoreDown
+from pincite.errors import StoreDown, StoreReadOnly
 from pincite.tracing.metrics import CONTENT_TYPE
 
 router = APIRouter(prefix=API, tags=["health"])
@@ -25,10 +25,11 @@ async def live() -> JSONResponse:
 
 @router.get("/health/ready")
 async def ready(pincite: Engine) -> JSONResponse:
-    """Readiness: the database responds too; 503 if it does not."""
+    """Readiness: the database responds too and can be written; 503 if not."""
     try:
         async with asyncio.timeout(DATABASE_TIMEOUT_S):
-            await pincite.admin.health()
+            if (await pincite.admin.health())["read_only"]:
+                raise StoreReadOnly("the database is read-only, as a replica is; requests that write are refused")
     except TimeoutError as error:
         raise StoreDown(f"the database did not respond within {DATABASE_TIMEOUT_S:g} s") from error
     return JSONResponse({"status": "ready"})

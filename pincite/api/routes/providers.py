@@ -1,6 +1,7 @@
 """Providers of models: probe the configured LLM, fallback, embedder and reranker; list the available models.
 
-A request never contains an address or a key: addresses come from the settings, keys from the environment only.
+The probe uses the configured address and key. A key that an administrator enters is stored in the data folder, is used
+with that server only, and is never returned.
 """
 
 from typing import Annotated, Any
@@ -13,6 +14,7 @@ from pincite.api.dependencies import Administrator, Engine
 from pincite.api.paths import API
 from pincite.api.streaming.disconnect import until_disconnect
 from pincite.config.branches.generation import Fallback, Llm
+from pincite.config.schema import without_password
 from pincite.core.protocols import LLM, Discoverable, Reranker, ServerModel
 from pincite.engine.app import AsyncPincite
 from pincite.models.kit_factory import address_of, plain_embedder, provider_of, rerank_address
@@ -24,10 +26,49 @@ from pincite.serialize.primitives import page_json
 router = APIRouter(prefix=f"{API}/providers", tags=["providers"])
 
 
+MODEL_PROVIDERS = ("extractive", "openai_compatible", "ollama", "anthropic", "llama")
+"""Providers of language models to choose from."""
+
+
 class TestBody(Body):
     """Another model of the configured server to probe."""
 
     model: Annotated[Name, Field(min_length=1, max_length=200)] | None = None
+
+
+class ModelBody(Body):
+    """The language model of all questions; an omitted key stays, an empty one is removed."""
+
+    provider: Annotated[Name, Field(max_length=200)] = ""
+    base_url: Annotated[Name, Field(max_length=2000)] = ""
+    model: Annotated[Name, Field(max_length=200)] = ""
+    api_key: Annotated[Name, Field(max_length=2000)] | None = None
+
+
+@router.put("/llm")
+async def set_model(body: ModelBody, pincite: Engine, caller: Administrator) -> JSONResponse:
+    """Set the language model: provider, address, name and key."""
+    await pincite.admin.set_model(
+        body.provider.strip(), body.base_url.strip(), body.model.strip(), body.api_key, caller=caller
+    )
+    return JSONResponse(_model_json(pincite))
+
+
+@router.get("/llm")
+async def model(pincite: Engine, _caller: Administrator) -> JSONResponse:
+    """Show the language model, and whether it has a key; the key itself is never shown."""
+    return JSONResponse(_model_json(pincite))
+
+
+def _model_json(pincite: AsyncPincite) -> dict[str, Any]:
+    llm = pincite.settings.llm
+    return {
+        "provider": llm.provider,
+        "base_url": without_password(llm.base_url),
+        "model": llm.model,
+        "key_set": llm.api_key is not None,
+        "providers": MODEL_PROVIDERS,
+    }
 
 
 @router.post("/test")

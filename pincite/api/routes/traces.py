@@ -27,15 +27,26 @@ async def traces(
     kind: Kind | None = None,
     errors: bool = False,
     degraded: bool = False,
+    evaluations: bool = True,
     slower_than_ms: Annotated[float | None, Query(ge=0)] = None,
     since: datetime | None = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     cursor: Annotated[str | None, Query(max_length=200)] = None,
 ) -> JSONResponse:
-    """List traces without their spans, newest first; filter by kind, failed, degraded, slow, or time."""
+    """List traces without their spans, newest first; filter by kind, failed, degraded, slow, or time.
+
+    Without `evaluations`, the traces of evaluation runs are left out."""
     start = to_utc(since) if since else None
     wanted = TraceFilter(
-        kind, errors, slower_than_ms, start, limit, cursor, everybody=_everybody(caller), degraded=degraded
+        kind,
+        errors,
+        slower_than_ms,
+        start,
+        limit,
+        cursor,
+        everybody=_everybody(caller),
+        degraded=degraded,
+        evaluations=evaluations,
     )
     found, following = await pincite.questions.traces.list(await pincite.scope(caller), wanted)
     return JSONResponse(page_json([trace_json(one, spans=False) for one in found], following))

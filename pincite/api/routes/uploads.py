@@ -44,7 +44,8 @@ class UploadFields(Body):
 
 def _openapi_form(description: type[Body]) -> dict[str, Any]:
     """The OpenAPI description of the upload form."""
-    schema = description.model_json_schema()
+    schema = description.model_json_schema(ref_template="#/components/schemas/{model}")
+    schema.pop("$defs", None)  # other routes describe them
     schema["properties"] = {"file": {"type": "string", "format": "binary"}, **schema["properties"]}
     schema["required"] = ["file"]
     return {"requestBody": {"required": True, "content": {"multipart/form-data": {"schema": schema}}}}

@@ -145,6 +145,13 @@ def document(if_none_match: Annotated[str, Header()] = "", accept_encoding: Anno
     return found.response(accept_encoding)
 
 
+def lost_page(accept_encoding: str) -> Response:
+    """The HTML document with the status 404: the page says that there is nothing at this path."""
+    found = index_page().response(accept_encoding)
+    found.status_code = 404
+    return found
+
+
 PAGE_PATHS = ("/", *(f"/{view}{rest}" for view in VIEWS for rest in ("", "/{rest:path}")))
 ASSET_PATH = f"/{ASSETS}/{{release}}/{{name:path}}"
 WEB_UI_PATHS = (*PAGE_PATHS, ASSET_PATH)

@@ -15,7 +15,7 @@ from typing import Any
 from pincite.api.middleware.problems import to_problem
 from pincite.core.query.answer import Answer
 from pincite.core.run import Answered, Event, PassagesFound, Planned, SourcesFound, Started, Stepped, Token
-from pincite.errors import Cancelled, NotAllowed, NotFound, OverBudget, PinciteError, Unauthorized
+from pincite.errors import Cancelled, NotAllowed, NotFound, OverBudget, Overloaded, PinciteError, Unauthorized
 from pincite.serialize.answers import answer_json, plan_json, sources_json, step_json
 
 ABANDON_TIMEOUT_S = RETENTION_S = 300.0
@@ -200,7 +200,14 @@ class Stream:
 class Streams:
     """The resumable streams of this process; each is visible to its owner only."""
 
-    def __init__(self, *, abandon_timeout_s: float = ABANDON_TIMEOUT_S, retention_s: float = RETENTION_S) -> None:
+    def __init__(
+        self,
+        *,
+        abandon_timeout_s: float = ABANDON_TIMEOUT_S,
+        retention_s: float = RETENTION_S,
+        worker: int | None = None,
+    ) -> None:
+        self._mark = "" if worker is None else f"{worker}."
         self._abandon_timeout_s = abandon_timeout_s
         self._retention_s = retention_s
         self._streams: dict[str, tuple[str, Stream]] = {}
@@ -212,7 +219,7 @@ class Streams:
             stream.begin()
             return stream
         self._make_room(owner)
-        stream_id = f"st_{secrets.token_urlsafe(16)}"
+        stream_id = f"st_{self._mark}{secrets.token_urlsafe(16)}"
         stream = Stream(ask, request_id=request_id, stream_id=stream_id, abandon_timeout_s=self._abandon_timeout_s)
         self._streams[stream_id] = owner, stream
         stream.begin()
@@ -221,7 +228,13 @@ class Streams:
         return stream
 
     def get(self, owner: str, stream_id: str) -> Stream:
-        """A stream of the owner; raise `NotFound` for streams of others too."""
+        """A stream of the owner; raise `NotFound` for streams of others too, `Overloaded` for another worker's."""
+        if self._mark and "." in stream_id and not stream_id.startswith(f"st_{self._mark}"):
+            raise Overloaded(
+                "this stream is kept by another process of the server; try again over a new connection, which may "
+                "reach that process, or ask again",
+                code="other_worker",
+            )
         whose, stream = self._streams.get(stream_id, ("", None))
         if stream is None or whose != owner:
             raise NotFound(

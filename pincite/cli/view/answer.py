@@ -42,8 +42,7 @@ def print_evidence(screen: Screen, answer: Answer) -> None:
         screen.print_line(("Sources" if len(cited) > 1 else "Source", "bold"))
     for source in cited:
         screen.print_line()
-        name = source_name(source, answer.sources)
-        _print_source(screen, source, name, [c for c in answer.citations if c.source == source.number])
+        _print_source(screen, source, [c for c in answer.citations if c.source == source.number])
     if not cited and answer.sources:
         _print_nearest(screen, answer.sources[:MAX_NEAREST_PASSAGES])
     screen.print_line()
@@ -109,13 +108,13 @@ def format_place(name: str, page: int | None, start: int | None, end: int | None
     return f"{name}, line {start}" if start == end else f"{name}, lines {start}–{end}"
 
 
-def source_name(source: Source, sources: Sequence[Source]) -> str:
-    """The file name of a source; with its folder where another document among the sources has the same name."""
-    named = {one.document_id for one in sources if one.document_name == source.document_name}
-    return f"{source.folder}/{source.document_name}" if len(named) > 1 and source.folder else source.document_name
+def source_path(source: Source) -> str:
+    """The folder and file name of a source."""
+    return f"{source.folder}/{source.document_name}" if source.folder else source.document_name
 
 
-def _print_source(screen: Screen, source: Source, name: str, citations: Sequence[Citation]) -> None:
+def _print_source(screen: Screen, source: Source, citations: Sequence[Citation]) -> None:
+    name = source_path(source)
     number = join_text(" " * MARGIN_COLUMNS, (f"[{source.number}]", "bold cyan"))
     indent = number.cell_len + 1
     screen.print_wrapped(format_heading(source.title, source.heading_path), indent=indent, lead=number)
@@ -139,7 +138,7 @@ def _print_nearest(screen: Screen, sources: Sequence[Source]) -> None:
     screen.print_line(("Nearest passages", "bold"))
     for source in sources:
         screen.print_line()
-        _print_source(screen, source, source_name(source, sources), ())
+        _print_source(screen, source, ())
         screen.print_wrapped(
             styled(" ".join(source.snippet.split()), "italic"), indent=MARGIN_COLUMNS + len(f"[{source.number}]") + 1
         )
@@ -178,6 +177,7 @@ def _print_confidence(screen: Screen, answer: Answer) -> None:
     print_corrected(screen, answer.metadata.corrected_query)
     for warning in answer.warnings:
         _print_note(screen, "Warning", styled(warning, "yellow"))
+    paths = {source.number: source_path(source) for source in answer.sources}
     for conflict in answer.context_sufficiency.conflicts:
         _print_note(screen, "Conflict", styled(conflict.subject, "yellow"))
         for statement in conflict.statements:
@@ -185,7 +185,9 @@ def _print_confidence(screen: Screen, answer: Answer) -> None:
             _print_note(
                 screen,
                 "",
-                styled(f"[{statement.source}] {statement.title}, {statement.date}: “{quote}”"),
+                styled(
+                    f"[{statement.source}] {paths.get(statement.source, statement.title)}, {statement.date}: “{quote}”"
+                ),
             )
     print_degraded(screen, answer.degraded)
     if answer.metadata.cached:

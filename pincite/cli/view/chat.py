@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from rich.cells import cell_len
 
 from pincite.cli.output import clean, one_line
-from pincite.cli.view.answer import MARGIN_COLUMNS, format_heading, format_place, source_name
+from pincite.cli.view.answer import MARGIN_COLUMNS, format_heading, format_place, source_path
 from pincite.cli.view.screen import MAX_TEXT_COLUMNS, MIN_TEXT_COLUMNS, Screen, join_text, make_table, styled
 from pincite.core.accounts.conversations import Session
 from pincite.core.query.answer import Answer
@@ -85,9 +85,7 @@ def print_sources(screen: Screen, answer: Answer) -> None:
         number = join_text(" " * MARGIN_COLUMNS, (f"[{source.number}]", "bold cyan" if source.cited else "dim"))
         indent = number.cell_len + 1
         screen.print_wrapped(format_heading(source.title, source.heading_path), indent=indent, lead=number)
-        where = format_place(
-            source_name(source, answer.sources), source.page, source.start_line, source.end_line, source.place
-        )
+        where = format_place(source_path(source), source.page, source.start_line, source.end_line, source.place)
         screen.print_wrapped(styled(f"{where}; relevance {source.relevance:.0%}", "dim"), indent=indent)
         screen.print_wrapped(styled(one_line(source.snippet), "italic"), indent=indent, bar="│ ")
 

@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.progress import (
@@ -26,6 +26,8 @@ from pincite.text.units import count
 
 LINE_INTERVAL_S = 5.0
 """Seconds between progress lines when there is no terminal for a bar."""
+MAX_SKIPPED_LINES = 20
+"""Maximum number of skipped files that are printed."""
 MAX_NOTE_CHARS = 40
 """Maximum characters of the note beside the bar."""
 
@@ -90,15 +92,18 @@ def _line_reporter() -> Callable[[Step], None]:
     return report
 
 
-def print_added(screen: Screen, result: AddedAll, endings: Sequence[str]) -> None:
-    """Print each failed file with the reason, then a summary."""
+def print_added(screen: Screen, result: AddedAll) -> None:
+    """Print each failed and each skipped file with the reason, then a summary."""
     for path, error in result.refused:
         _print_failure(screen, path, str(error))
     for document in failed_documents(result):
         assert document.error is not None
-        path = f"{document.folder}/{document.name}" if document.folder else document.name
-        _print_failure(screen, path, document.error.message)
-    screen.print_wrapped(styled(format_summary(result, endings)))
+        _print_failure(screen, document.path, document.error.message)
+    for path, reason in result.skipped[:MAX_SKIPPED_LINES]:
+        screen.print_wrapped(styled(f"skipped {one_line(path)}: {reason}", "dim"))
+    if len(result.skipped) > MAX_SKIPPED_LINES:
+        screen.print_line(styled(f"skipped {len(result.skipped) - MAX_SKIPPED_LINES:,} more; --json lists all", "dim"))
+    screen.print_wrapped(styled(format_summary(result)))
 
 
 def failed_documents(result: AddedAll) -> list[Document]:
@@ -106,8 +111,8 @@ def failed_documents(result: AddedAll) -> list[Document]:
     return [added.document for added in result.added if added.document.error]
 
 
-def format_summary(result: AddedAll, endings: Sequence[str]) -> str:
-    """Format `12 added, 3 new versions, 200 unchanged, 1 failed, 4 skipped (not .md .pdf .txt)`."""
+def format_summary(result: AddedAll) -> str:
+    """Format `12 added, 3 new versions, 200 unchanged, 1 failed, 4 skipped`."""
     outcomes = Counter(added.outcome for added in result.added if not added.document.error)
     failures = len(result.refused) + len(failed_documents(result))
     parts = [
@@ -116,7 +121,7 @@ def format_summary(result: AddedAll, endings: Sequence[str]) -> str:
         f"{outcomes['again']:,} indexed again" if outcomes["again"] else "",
         f"{outcomes['unchanged']:,} unchanged" if outcomes["unchanged"] else "",
         f"{failures:,} failed" if failures else "",
-        f"{result.skipped:,} skipped (not {' '.join(endings)})" if result.skipped else "",
+        f"{len(result.skipped):,} skipped" if result.skipped else "",
     ]
     return ", ".join(part for part in parts if part)
 

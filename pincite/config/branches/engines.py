@@ -40,3 +40,13 @@ class Late(Branch):
         description="Whether token vectors are stored, in the background after a document is served. For existing "
         "documents: `pincite reindex --late`.",
     )
+    model: str = Field(
+        default="",
+        description="Folder of a ColBERT model, with `model.onnx` (or `onnx/model.onnx`) and `tokenizer.json`. Empty: the "
+        "tokens of the embedder, if it runs on this machine.",
+    )
+    search: bool = Field(
+        default=False,
+        description="Also search the tokens, by an index of their centroids, in libraries of up to 100,000 passages; "
+        "without it, late interaction ranks what the other engines found. Build again after a change.",
+    )

@@ -34,6 +34,11 @@ class Rag(Branch):
     top_k: int = Field(
         default=10, ge=1, le=1000, description="Number of passages a search returns and an answer may use."
     )
+    top_k_by_intent: bool = Field(
+        default=True,
+        description="Retrieve 1.5 times `rag.top_k` for a list and twice as many for a summary, unless the request says how "
+        "many. Off: `rag.top_k` for every question.",
+    )
     max_per_owner: int = Field(
         default=0,
         ge=0,

@@ -26,6 +26,22 @@ class Database(Branch):
         description="Connection URL of a PostgreSQL with pgvector, with an administrator's login, such as "
         "`postgresql://user:password@host/name`. Empty: an embedded server in the data folder.",
     )
+    direct_url: SecretStr | None = Field(
+        default=None,
+        description="Connection URL without a pooler, where `database.url` leads through pgbouncer: for notifications, "
+        "migrations, backup, restore and purge. Empty: `database.url`. See docs/many-machines.md.",
+    )
+    read_urls: SecretStr | None = Field(
+        default=None,
+        description="Connection URLs of replicas, separated by spaces: searches and lists are read from one that has "
+        "everything the request must see, otherwise from the primary. See docs/many-machines.md.",
+    )
+    role: str = Field(
+        default="pincite_app",
+        pattern=r"^[a-z_][a-z0-9_]{0,62}$",
+        description="Role without privileges that every transaction takes on; row-level security binds it. A second "
+        "library of another owner on the same server needs a name of its own.",
+    )
     pool_size: int = Field(
         default=12,
         ge=2,

@@ -26,12 +26,14 @@ class Scope:
 
     A realm is a set of documents with the same readers. Every database row with text or vectors of a document has its
     realm, so that one small predicate restricts each query. `revisions` are those of the realms' documents when the
-    scope was read, in the same order; without them, nothing kept in memory is used.
+    scope was read, in the same order; without them, nothing kept in memory is used. `position` is the primary's position
+    in its log at that moment; without it, no replica is read.
     """
 
     person: str
     realms: tuple[int, ...]
     revisions: tuple[int, ...] = field(default=(), compare=False)
+    position: str = field(default="", compare=False)
 
 
 LOCAL = Caller(person="local", role="administrator")
@@ -50,6 +52,11 @@ def require(caller: Caller, permission: str) -> None:
     """Raise `NotAllowed` unless the caller's role has a permission."""
     if permission not in PERMISSIONS[caller.role]:
         raise NotAllowed(f"the role '{caller.role}' may not {permission} here; use a key of another role")
+
+
+def may_give(caller: Caller, role: Role) -> bool:
+    """Whether a role has no permission that the caller lacks."""
+    return PERMISSIONS[role] <= PERMISSIONS[caller.role]
 
 
 @dataclass(frozen=True, slots=True)

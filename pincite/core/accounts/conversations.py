@@ -28,6 +28,7 @@ class KeptTurn:
     `complete` is false when the answer was cut off: the model stopped, the client disconnected, or an error occurred.
     `words` is then the text up to that point, and `answer` is set only if the pipeline finished. `documents` are the
     documents the text is based on; `removed` says that one of them was removed. `rating` is the user's feedback.
+    `replaces` is the trace id of the turn that gives way to a new one, with all later turns.
     """
 
     question: str
@@ -40,6 +41,7 @@ class KeptTurn:
     removed: bool = False
     created_at: datetime | None = None
     rating: Rating | None = None
+    replaces: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -202,6 +202,11 @@ class Document:
     updated_at: datetime
     notes: tuple[str, ...] = ()
 
+    @property
+    def path(self) -> str:
+        """Folder and name: `hr/leave.md`."""
+        return f"{self.folder}/{self.name}" if self.folder else self.name
+
 
 @dataclass(frozen=True, slots=True)
 class Folder:
@@ -289,11 +294,11 @@ class Added:
 
 @dataclass(frozen=True, slots=True)
 class AddedAll:
-    """The result of adding many files: files added, files refused with the reason, and the number of files skipped."""
+    """The result of adding many files: files added, files refused, and files or URLs skipped, each with the reason."""
 
     added: list[Added]
     refused: list[tuple[str, PinciteError]]
-    skipped: int
+    skipped: list[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,9 +316,13 @@ class Progress:
     note: str = ""
 
 
+Sort = Literal["name", "title", "size", "changed"]
+"""What a list of documents is ordered by; `name` is by folder and name."""
+
+
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Which documents to list, and the cursor of the page."""
+    """Which documents to list in which order, and the cursor of the page."""
 
     folder: str | None = None
     status: str | None = None
@@ -322,6 +331,8 @@ class Listing:
     limit: int = 100
     cursor: str | None = None
     stale: bool | None = None
+    sort: Sort = "name"
+    descending: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,6 +58,7 @@ class Citation:
     code found its support, `text` is empty and `start` is the end of the claim. `reason` says why a passage does not
     support the claim it is cited for, or that no source has the cited section. `title` and `section` are those of the
     source; of an unmatched mark, those that it names. `section` is None if there is none, or if no source has it.
+    `document_id` and `version` are those of the source.
     """
 
     text: str
@@ -78,6 +79,26 @@ class Citation:
     reason: str | None = None
     title: str = ""
     section: str | None = None
+    document_id: str | None = None
+    version: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedPassage:
+    """A cited or found passage in its document: its own text, the lines around it, and its place in words.
+
+    `text` is whole lines, `start_line` to `end_line`; `quote` is the passage itself.
+    """
+
+    document_id: str
+    document_name: str
+    title: str
+    version: str
+    quote: str
+    text: str
+    start_line: int
+    end_line: int
+    place: str
 
 
 @dataclass(frozen=True, slots=True)

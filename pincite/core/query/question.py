@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal, get_args
 
 from pincite.core.query.pictures import Picture
+from pincite.errors import Invalid
 
 Strategy = Literal["hybrid", "dense_only", "lexical_only", "fusion", "two_stage", "hierarchical"]
 
@@ -21,6 +22,18 @@ Mode = Literal["chat", "general", "agent", "vision"]
 """Answer from the documents; without them; step by step with tools; with pictures."""
 
 
+def check_choice(name: str, value: object, choices: Any) -> None:
+    """Raise `Invalid` with all choices unless a value is one of them, or None."""
+    if value is not None and value not in get_args(choices):
+        raise Invalid(f"there is no {name} {str(value)[:100]!r}; there are: {', '.join(get_args(choices))}")
+
+
+def check_list(name: str, value: object) -> None:
+    """Raise `Invalid` for a single text where several are expected: it would be taken as a list of letters."""
+    if isinstance(value, str):
+        raise Invalid(f"{name} must be a list of texts, not one text: write [{value[:100]!r}]")
+
+
 @dataclass(frozen=True, slots=True)
 class Filters:
     """Restricts a question to a part of the library, and to a point in time; applied inside the search.
@@ -33,6 +46,10 @@ class Filters:
     as_of: datetime | None = None
     tags: tuple[str, ...] = ()
     index: str | None = None
+
+    def __post_init__(self) -> None:
+        check_list("tags", self.tags)
+        check_list("document_ids", self.document_ids)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +89,7 @@ class Question:
     `corrected` is the text with its spelling corrected. If either is `guessed`, the original text is searched too. `levels` are the wanted chunk levels:
     0 documents, 1 sections, 2 passages. `retrieve` forces or forbids retrieval. `changes` are settings of this request
     by dotted key. `fresh` bypasses the cache. `intelligence_level` overrides the setting. `pictures` go with the mode
-    `vision`.
+    `vision`. `replaces` is the trace id of a turn of the session: it and the later turns give way to this one.
     """
 
     text: str
@@ -98,6 +115,14 @@ class Question:
     mode: Mode = "chat"
     pictures: tuple[Picture, ...] = ()
     query: str | None = None
+    replaces: str | None = None
+
+    def __post_init__(self) -> None:
+        check_choice("strategy", self.strategy, RequestedStrategy)
+        check_choice("level", self.intelligence_level, EffortLevel)
+        check_choice("mode", self.mode, Mode)
+        if not isinstance(self.filters, Filters):
+            raise Invalid('filters must be a value of Filters, such as Filters(folder="hr", tags=("contract",))')
 
     @property
     def placed_beside(self) -> bool:

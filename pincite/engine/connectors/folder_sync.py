@@ -159,7 +159,7 @@ class FolderSync:
     ) -> tuple[dict[str, Added], dict[str, PinciteError]]:
         by_target = {(file.folder, file.name): path for path in paths for file in [self._root.file(path)]}
         files = [self._root.file(path) for path in by_target.values()]
-        result = await self._pincite.add_all(Collected(files, [], 0), report=report)
+        result = await self._pincite.add_all(Collected(files, [], []), report=report)
         added = {by_target[one.document.folder, one.document.name]: one for one in result.added}
         scope = await self._pincite.scope()  # the first document of a folder may have created a realm
         await self._watched_files.record(scope, self._name, {path: one.document.id for path, one in added.items()})

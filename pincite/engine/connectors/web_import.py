@@ -118,11 +118,11 @@ class _Target:
 
 
 class _FetchList:
-    """The URLs to fetch in order, and the number of URLs skipped."""
+    """The URLs to fetch in order, and the URLs skipped with the reason."""
 
     def __init__(self, urls: Sequence[str], max_pages: int) -> None:
         self.targets = [_Target(url) for url in dict.fromkeys(urls)]
-        self.skipped = 0
+        self.skipped: list[tuple[str, str]] = []
         self._seen = set(urls)
         self._pages, self._sitemaps = max_pages, MAX_SITEMAPS
 
@@ -140,7 +140,9 @@ class _FetchList:
         else:
             self._pages -= len(kept)
         self._seen.update(kept)
-        self.skipped += len(sitemap.addresses) - len(kept)
+        for url in (url for url in sitemap.addresses if url not in kept):
+            reason = "on another host" if _host(url) != at.host else "listed twice, or above web.max_pages"
+            self.skipped.append((url, reason))
         self.targets += [_Target(url, is_page=not sitemap.is_index) for url in kept]
 
 

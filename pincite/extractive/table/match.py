@@ -223,6 +223,10 @@ class _Matcher:
         """Account for a word that no whole cell has; False where nothing explains it."""
         columns, language = self.columns, self.asked.language
         every = range(len(columns.names))
+        if (self.asked.request == "count" or self.asked.lists) and self._choose_yes_no(word, place):
+            return True
+        if place in self.asked.denied:
+            return False
         if any(columns.has_same(word, n) for n in every):
             self.weight += 1
             if column is None or not columns.has_same(word, column):
@@ -253,6 +257,21 @@ class _Matcher:
         found = self._in_context(word)
         self.weight += CONTEXT_WEIGHT if found else 0.0
         return found
+
+    def _choose_yes_no(self, word: Word, place: int) -> bool:
+        """Choose the rows with a yes, or a no for a word that is denied, in a column of this name that has only these."""
+        columns, language = self.columns, self.asked.language
+        named = [n for n in range(len(columns.names)) if columns.has_same(word, n)]
+        cells = [cell.strip().lower() for cell in columns.table.column(named[0])] if len(named) == 1 else []
+        yes, no = (lang.recognised_words(f"tables.{key}", language) for key in ("yes", "no"))
+        if place == self.asked.counted or not cells or not all(cell in yes | no for cell in cells):
+            return False
+        wanted = no if place in self.asked.denied else yes
+        rows = {row for row, cell in enumerate(cells) if cell in wanted}
+        if not rows:
+            return False
+        self._choose_rows(named[0], rows, columns.table.rows[min(rows)].cells[named[0]])
+        return True
 
     def _keep_filled(self, word: Word, place: int) -> None:
         """Where rows are counted or listed, a column that the question names must have a value."""

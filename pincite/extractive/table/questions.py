@@ -56,7 +56,7 @@ class TableQuestion:
     `words` are its words without those that name the operation. `concept` is what the operation compares or the question
     word asks for, empty where only the column's name can tell. `counted` is the place of the noun after `how many`. `lists`
     means that several rows can answer, and `compares` that several rows must be named. `hint` is what the question word of a
-    computed value asks for.
+    computed value asks for. `denied` are the places of the words that rows must lack: `no gluten`.
     """
 
     request: Request
@@ -68,6 +68,7 @@ class TableQuestion:
     lists: bool = False
     compares: bool = False
     hint: str = ""
+    denied: frozenset[int] = frozenset()
 
     @property
     def is_computed(self) -> bool:
@@ -96,7 +97,9 @@ def read_question(text: str, language: str, form: AnswerForm) -> TableQuestion |
         return None
     request, concept, spans = found
     lists = request == "cell" and (form == "list" or bool(_pattern("tables.which", language).search(lower)))
-    if (request != "cell" or lists) and _pattern("tables.not_computed", language).search(_blanked(lower, spans)):
+    denials = [match.span() for match in _pattern("tables.denials", language).finditer(_blanked(lower, spans))]
+    uncomputed = _pattern("tables.not_computed", language).search(_blanked(lower, [*spans, *denials]))
+    if uncomputed and (request != "cell" or lists):
         return None
     if request in ("highest", "lowest") and _pattern("tables.ranks", language).search(lower):
         return None
@@ -113,6 +116,7 @@ def read_question(text: str, language: str, form: AnswerForm) -> TableQuestion |
     nouns = [n for n, one in enumerate(matches) if one.start() >= after and not words[n].stop]
     counted = next((n for n in nouns if words[n].text not in generic), None)
     ends = [match.end() for match in _pattern("tables.grouping", language).finditer(rest)]
+    denied = (next((n for n, one in enumerate(matches) if one.start() >= end), None) for _, end in denials)
     grouped = [
         next((word for word, one in zip(words, matches, strict=True) if one.start() > end), None) for end in ends
     ]
@@ -126,6 +130,7 @@ def read_question(text: str, language: str, form: AnswerForm) -> TableQuestion |
         lists,
         form == "comparison",
         hint,
+        frozenset(place for place in denied if place is not None and (request != "cell" or lists)),
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log
 
+from pincite.core.documents.document import NO_HEADINGS
 from pincite.core.query.hits import Hit
 from pincite.extractive.compose import AnswerPart
 from pincite.extractive.paragraph import tells_earlier_state
@@ -28,6 +29,8 @@ MAX_ITEMS = 30
 """Decisions of a section that are quoted."""
 MAX_ITEMS_CHARS = 220
 """Characters of a list's items that stand for the list."""
+MAX_TITLE_CHARS = 120
+"""Characters of the first line of a plain text that names it."""
 MIN_TERMS, MAX_TERMS = 3, 40
 """Terms of a sentence that can stand for its section."""
 
@@ -51,7 +54,7 @@ def summarised(question: QuestionTerms, sources: Sequence[Hit]) -> list[AnswerPa
         return []
     named, first = named_words(question.text), sources[0].chunk
     sections = sections_of(sources)
-    by_title = name_share(named, (first.title, first.document_name))
+    by_title = name_share(named, (first.title, first.document_name, _first_line(sources)))
     inside = [section for section in sections if _names_section(named, section, by_title)]
     if by_title < MIN_NAME_SHARE and not inside:
         return []
@@ -66,6 +69,15 @@ def summarised(question: QuestionTerms, sources: Sequence[Hit]) -> list[AnswerPa
         return central.sentences(inside or sections)
     kept = sorted(range(len(best)), key=lambda n: -central.weight(best[n][0]))[:MAX_BULLETS]
     return [_bullet(_label(*best[n]), best[n][1]) for n in sorted(kept)]
+
+
+def _first_line(sources: Sequence[Hit]) -> str:
+    """The first line of a document without headings, which names it; empty where it is longer than a title."""
+    opening = next((hit.chunk for hit in sources if hit.chunk.start_char == 0), None)
+    if opening is None or any(part != NO_HEADINGS for part in opening.heading_path):
+        return ""
+    line = opening.text.lstrip().partition("\n")[0]
+    return line if len(line) <= MAX_TITLE_CHARS else ""
 
 
 def _label(group: Sequence[OutlineSection], found: "_Candidate") -> str:

@@ -16,7 +16,7 @@ from pincite.extractive.whole.outline import Block, OutlineSection, label_of, se
 from pincite.text import lang
 from pincite.text.markdown_blocks import plain
 from pincite.text.sentences import sentences
-from pincite.text.terms import terms
+from pincite.text.terms import terms, words
 
 MAX_ITEMS = 40
 """Items of a list in an answer."""
@@ -149,9 +149,20 @@ def embedded_text(listing: Listing, sources: Sequence[Hit]) -> str:
 
 def likely_lists(question: QuestionTerms, found: Sequence[ScoredSentence], sources: Sequence[Hit]) -> list[Listing]:
     """The lists that share most with the question, the best first."""
-    every = listings(sources)
+    every = [_asked_lines(question, one, sources) for one in listings(sources)]
     scores = {id(one): list_score(question, one, found, sources, 0.0) for one in every}
     return sorted(every, key=lambda one: -scores[id(one)])[:MAX_CANDIDATES]
+
+
+def _asked_lines(question: QuestionTerms, listing: Listing, sources: Sequence[Hit]) -> Listing:
+    """The lines of a list whose label the question names, such as a person's tasks; else the list as it is."""
+    if listing.items[0].kind != "line":
+        return listing
+    asked = {term.text for term in question.terms}
+    named = [
+        one for one in listing.items if (label := words(label_of(_text(one, sources)))) and asked.issuperset(label)
+    ]
+    return replace(listing, lead=None, items=tuple(named)) if 0 < len(named) < len(listing.items) else listing
 
 
 def list_score(

@@ -9,12 +9,16 @@ from pathlib import Path
 
 from pincite.core.documents.document import Upload
 from pincite.errors import BadRequest, Invalid, NotFound, PinciteError
+from pincite.ingest.accept.unsupported import UNSUPPORTED_FORMATS
 from pincite.parsers import file_types
 
 DATA_FOLDER_MARK = "postgres.secret"
 """A file that every data folder of pincite holds; folders with it are not searched for documents."""
 
-MAX_BATCH_FILES, MAX_BATCH_BYTES = 16, 16 * 1024 * 1024
+IGNORED_PREFIXES = (".", "~$")
+"""Prefixes of ignored files: hidden files and lock files of Office programs."""
+
+MAX_BATCH_FILES, MAX_BATCH_BYTES = 64, 16 * 1024 * 1024
 """Maximum number and total size in bytes of the files that are uploaded in one batch."""
 
 
@@ -49,11 +53,11 @@ class NamedFile:
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """The files to add, the refused paths with reasons, and the number of unsupported files in the folders."""
+    """The files to add, the refused paths, and the unsupported files in the folders, each with the reason."""
 
     files: list[NamedFile]
     refused: list[tuple[str, PinciteError]]
-    skipped: int
+    skipped: list[tuple[str, str]]
 
     def batches(self) -> Iterator[list[NamedFile]]:
         """The files in batches for upload: several small files, or one large file."""
@@ -91,14 +95,15 @@ def collect(paths: Sequence[Path], folder: str = "") -> Collected:
     """
     files: list[NamedFile] = []
     refused: list[tuple[str, PinciteError]] = []
-    skipped = 0
+    skipped: list[tuple[str, str]] = []
     for path in paths:
         if "\0" in str(path):
             refused.append((repr(str(path)), Invalid("the path contains a NUL character", code="bad_name")))
         elif _exists(path.is_dir):
             inside = list(_walk(path, folder))
             files.extend(file for file in inside if file.path.suffix.lower() in file_types())
-            skipped += sum(file.path.suffix.lower() not in file_types() for file in inside)
+            unsupported = (file.path for file in inside if file.path.suffix.lower() not in file_types())
+            skipped.extend((str(one), _why_unsupported(one)) for one in unsupported)
         elif _exists(path.is_file):
             files.append(NamedFile(path, folder))
         else:
@@ -106,7 +111,18 @@ def collect(paths: Sequence[Path], folder: str = "") -> Collected:
     return _without_name_clashes(files, refused, skipped)
 
 
-def _without_name_clashes(files: list[NamedFile], refused: list[tuple[str, PinciteError]], skipped: int) -> Collected:
+def _why_unsupported(path: Path) -> str:
+    """Why a file in a folder is skipped: the format and what to do instead, where it is a known one."""
+    ending = path.suffix.lower()
+    if ending in UNSUPPORTED_FORMATS:
+        name, hint = UNSUPPORTED_FORMATS[ending]
+        return f"{name}; {hint}"
+    return f"files ending in {ending} are not supported" if ending else "its name has no ending"
+
+
+def _without_name_clashes(
+    files: list[NamedFile], refused: list[tuple[str, PinciteError]], skipped: list[tuple[str, str]]
+) -> Collected:
     kept: dict[tuple[str, str], NamedFile] = {}
     for file in files:
         known = kept.setdefault((file.folder, file.name), file)
@@ -123,7 +139,7 @@ def under(folder: str, top: Path) -> str:
 
 
 def _walk(top: Path, folder: str) -> Iterator[NamedFile]:
-    """Every file below a folder, in a stable order; hidden files and symbolic links are left out."""
+    """Every file below a folder, in a stable order; hidden files, lock files and symbolic links are left out."""
     top = top.resolve()
     for place, names, files in os.walk(top):
         if DATA_FOLDER_MARK in files:  # a data folder of pincite holds no documents to add
@@ -134,7 +150,7 @@ def _walk(top: Path, folder: str) -> Iterator[NamedFile]:
         target = unicodedata.normalize("NFC", target)
         for name in sorted(files):
             path = Path(place) / name
-            if not name.startswith(".") and not path.is_symlink() and path.is_file():
+            if not name.startswith(IGNORED_PREFIXES) and not path.is_symlink() and path.is_file():
                 yield NamedFile(path, target)
 
 

@@ -9,14 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pincite.errors import BadRequest, Invalid
-from pincite.ingest.accept.collect import DATA_FOLDER_MARK, NamedFile, under
+from pincite.ingest.accept.collect import DATA_FOLDER_MARK, IGNORED_PREFIXES, NamedFile, under
 from pincite.parsers import file_types
 
 GIT_TIMEOUT_S = 60.0
 """Timeout in seconds of Git's list of files."""
-_IGNORED_PREFIXES = (".", "~$")
-"""Prefixes of ignored files: hidden files and lock files of Office programs. Other temporary files have unsupported
-endings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +73,7 @@ class WatchedFolder:
         top, endings = f"{self.path}/", tuple(file_types())
         for path in paths:
             folder, _, name = path.rpartition("/")
-            if not name.lower().endswith(endings) or name.startswith(_IGNORED_PREFIXES):
+            if not name.lower().endswith(endings) or name.startswith(IGNORED_PREFIXES):
                 continue
             if not _is_scanned(self.path, folder, open_folders):
                 continue

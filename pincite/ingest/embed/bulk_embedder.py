@@ -12,6 +12,7 @@ from pincite.core.protocols import Embedder
 from pincite.errors import ProviderError, Unavailable
 from pincite.ingest.embed.embedder_child import ChildDied, EmbedderChild, Message
 from pincite.ingest.embed.passage_vectors import PassageText, Windows, decode_vectors, embed_passages
+from pincite.models.token_vectors import PackedTokens
 
 log = logging.getLogger(__name__)
 
@@ -21,7 +22,7 @@ _REQUEST_PASSAGES = 16
 _OPEN_REQUESTS = 2
 """Requests that are open at the same time, so that the child has the next one at once when it finishes one."""
 
-_MAX_BATCH_DOCUMENTS = 16
+_MAX_BATCH_DOCUMENTS = 64
 """Documents embedded in one batch; the next document waits until the batch is done."""
 
 
@@ -29,6 +30,7 @@ class BulkEmbedder(Protocol):
     """Turns passages into the vectors of their windows; `close` it when done."""
 
     async def embed(self, passages: Sequence[PassageText]) -> list[Windows]: ...
+    async def embed_tokens(self, texts: Sequence[tuple[str, str]], folder: str) -> PackedTokens: ...
     async def close(self) -> None: ...
 
 
@@ -54,6 +56,12 @@ class DirectBulkEmbedder:
         """The vectors of each passage, one per window."""
         return await embed_passages(self._embedder, passages, self._batch)
 
+    async def embed_tokens(self, texts: Sequence[tuple[str, str]], folder: str) -> PackedTokens:
+        """The token vectors of each text with its language, by the model of a folder."""
+        from pincite.models.token_encoder import packed_tokens  # it loads the library of local models
+
+        return await packed_tokens(self._embedder, texts, folder)
+
     async def close(self) -> None:
         """Do nothing: there is no process to end."""
 
@@ -78,6 +86,13 @@ class ProcessBulkEmbedder:
         """
         return await self._batcher(passages)
 
+    async def embed_tokens(self, texts: Sequence[tuple[str, str]], folder: str) -> PackedTokens:
+        """The token vectors of each text with its language, by the embedder's model or that of a folder."""
+        parts = [texts[first : first + _REQUEST_PASSAGES] for first in range(0, len(texts), _REQUEST_PASSAGES)]
+        answers = [await self._answer({"texts": part, "folder": folder}) for part in parts or [()]]
+        found = [PackedTokens.from_message(answer) for answer in answers]
+        return PackedTokens(found[0].model, found[0].dimensions, [one for part in found for one in part.passages])
+
     async def _embed_batch(self, documents: Sequence[Sequence[PassageText]]) -> list[list[Windows] | Exception]:
         """The vectors of each document; if the batch fails, each document is embedded alone."""
         try:
@@ -89,13 +104,18 @@ class ProcessBulkEmbedder:
         return [list(itertools.islice(vectors, len(passages))) for passages in documents]
 
     async def _embed(self, passages: Sequence[PassageText]) -> list[Windows]:
-        """Send the passages in requests of `_REQUEST_PASSAGES`, with `_OPEN_REQUESTS` open at a time."""
-        firsts = iter(range(0, len(passages), _REQUEST_PASSAGES))
-        answers: dict[int, list[Windows]] = {}
+        """Send the passages in requests of `_REQUEST_PASSAGES`, with `_OPEN_REQUESTS` open at a time.
+
+        Those of similar length are sent together: the model computes all texts of a call at the length of the longest.
+        """
+        by_length = sorted(range(len(passages)), key=lambda place: sum(map(len, passages[place])), reverse=True)
+        requests = iter([by_length[n : n + _REQUEST_PASSAGES] for n in range(0, len(by_length), _REQUEST_PASSAGES)])
+        answers: dict[int, Windows] = {}
 
         async def send_requests() -> None:
-            for first in firsts:
-                answers[first] = await self._ask(passages[first : first + _REQUEST_PASSAGES])
+            for places in requests:
+                found = await self._ask([passages[place] for place in places])
+                answers.update(zip(places, found, strict=True))
 
         senders = [asyncio.ensure_future(send_requests()) for _ in range(_OPEN_REQUESTS)]
         try:
@@ -103,7 +123,7 @@ class ProcessBulkEmbedder:
         finally:
             for sender in senders:
                 sender.cancel()
-        return [windows for first in sorted(answers) for windows in answers[first]]
+        return [answers[place] for place in range(len(passages))]
 
     async def close(self) -> None:
         """End the child; open requests fail."""
@@ -113,8 +133,16 @@ class ProcessBulkEmbedder:
                 await self._child.stop()
 
     async def _ask(self, passages: Sequence[PassageText]) -> list[Windows]:
+        try:
+            found = decode_vectors(await self._answer({"passages": passages}))
+            if len(found) != len(passages):
+                raise ValueError(f"the vectors of {len(found)} passages instead of {len(passages)}")
+            return found
+        except (LookupError, TypeError, ValueError) as error:
+            raise ProviderError(f"the embedding process of '{self._name}' sent an invalid answer: {error}") from error
+
+    async def _answer(self, request: Message) -> Message:
         """The answer to one request, which is sent again once where the child dies."""
-        request: Message = {"passages": passages}
         try:
             answer = await (await self._running_child()).ask(request)
         except ChildDied as error:
@@ -123,10 +151,7 @@ class ProcessBulkEmbedder:
                 answer = await (await self._running_child()).ask(request)
             except ChildDied as again:
                 raise ProviderError(f"the embedding process of '{self._name}' died twice: {again}") from again
-        try:
-            return decode_vectors(self._without_error(answer))
-        except (LookupError, TypeError, ValueError) as error:
-            raise ProviderError(f"the embedding process of '{self._name}' sent an invalid answer: {error}") from error
+        return self._without_error(answer)
 
     async def _running_child(self) -> EmbedderChild:
         async with self._starting:

@@ -64,8 +64,14 @@ async def _next_request(source: asyncio.StreamReader) -> Message | None:
 
 async def _answer(embedder: Embedder, request: Message, send: Send) -> None:
     try:
-        passages = [(prefix, text) for prefix, text in request["passages"]]
-        answer = encode_vectors(await embed_passages(embedder, passages, _BATCH_TEXTS))
+        if "texts" in request:
+            from pincite.models.token_encoder import packed_tokens  # it loads the library of local models
+
+            texts = [(text, language) for text, language in request["texts"]]
+            answer = (await packed_tokens(embedder, texts, request["folder"])).to_message()
+        else:
+            passages = [(prefix, text) for prefix, text in request["passages"]]
+            answer = encode_vectors(await embed_passages(embedder, passages, _BATCH_TEXTS))
     except PinciteError as error:
         answer = {"error": str(error)}
     except Exception as error:  # an embedder's error fails this request only

@@ -8,7 +8,7 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from pincite.concurrency import cancel_and_wait
 from pincite.core.engines import BuildSource, BuildTarget, BuiltEngine
@@ -22,6 +22,8 @@ LEASE_S = 60.0
 """Seconds that a claim is valid without being renewed."""
 MAX_ATTEMPTS = 3
 """Attempts to build an edition whose builds are cut off."""
+SHARED_POLL_S = 60.0
+"""Seconds between two searches for what several documents share and is outdated, where nothing was built meanwhile."""
 POLL_S = 5.0
 """Seconds between two searches for editions to build, where nothing was indexed meanwhile."""
 
@@ -45,6 +47,14 @@ class Builder(Protocol):
     async def build(self, target: BuildTarget, source: BuildSource) -> Built: ...
 
 
+@runtime_checkable
+class BuildsShared(Protocol):
+    """A builder of what several documents share, which is built once the documents themselves are."""
+
+    async def finish(self) -> None: ...
+    async def unfinished(self) -> int: ...
+
+
 class EngineWorker:
     """Builds what the current settings ask for, one edition at a time."""
 
@@ -52,10 +62,11 @@ class EngineWorker:
         self._builds = builds
         self._builders = builders
         self._due_at = 0.0
+        self._shared_due_at = 0.0
 
     def wake(self) -> None:
         """Look for editions to build at the next call of `work`."""
-        self._due_at = 0.0
+        self._due_at = self._shared_due_at = 0.0
 
     async def work(self, busy: Callable[[], bool]) -> None:
         """Build what is missing, one edition after the other, until documents are being indexed again (`busy`)."""
@@ -65,6 +76,18 @@ class EngineWorker:
         for builder in self._builders():
             while not busy() and (claimed := await self._claim(builder)):
                 await self._build(builder, *claimed)
+                self._shared_due_at = 0.0
+        await self._build_shared(busy)
+
+    async def _build_shared(self, busy: Callable[[], bool]) -> None:
+        """Build what several documents share; whether it is outdated is looked up less often."""
+        if busy() or time.monotonic() < self._shared_due_at:
+            return
+        self._shared_due_at = time.monotonic() + SHARED_POLL_S
+        for builder in self._builders():
+            if isinstance(builder, BuildsShared):
+                with span(f"{builder.engine}_build"):
+                    await builder.finish()
 
     async def _claim(self, builder: Builder) -> tuple[BuildTarget, int] | None:
         found = await self._builds().claim(builder.engine, builder.signature, lease_s=LEASE_S, most=1)

@@ -1,4 +1,4 @@
-// The actions of an answer: copy with references, share, ask again, and give feedback.
+// The actions of an answer: copy with references, download, share, show its trace, ask again, and give feedback.
 import { useState } from "preact/hooks";
 import { Dialog } from "../parts/dialog.js";
 import { Icon } from "../parts/icon.js";
@@ -7,6 +7,8 @@ import { post } from "../common/api.js";
 import { copy } from "../common/clipboard.js";
 import { html } from "../common/html.js";
 import { day, t } from "../common/words.js";
+import { downloadAnswer } from "./export.js";
+import { AgainMenu } from "./again.js";
 import { withReferences } from "./references.js";
 
 export function Actions({ turn, again }) {
@@ -23,9 +25,12 @@ export function Actions({ turn, again }) {
   return html`<div class="actions" role="group" aria-label=${t("ask.actions")}>
     ${answer && html`
       ${button("copy", t("ask.copy"), async () => (await copy(withReferences(question, answer))) && toast(t("ask.copied")))}
+      ${button("download", t("ask.download"), () => downloadAnswer(question, answer))}
       ${button("link", t("ask.share"), share)}
       <${Feedback} answerId=${answer.id} before=${turn.rating} button=${button} />`}
-    ${button("refresh", t("ask.again"), again)}
+    ${button("refresh", t("ask.again"), () => again())}
+    <${AgainMenu} again=${again} />
+    ${turn.traceId && html`<a class="icon-button small" href=${`/traces/${turn.traceId}`} aria-label=${t("ask.trace")} data-hint=${t("ask.trace")}><${Icon} name="traces" /></a>`}
     ${shared && html`<${Shared} share=${shared} close=${() => setShared(null)} />`}
   </div>`;
 }

@@ -3,6 +3,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { html } from "../common/html.js";
 import { rendered } from "../common/markdown.js";
 import { t } from "../common/words.js";
+import { numberMarks } from "./numbers.js";
 
 export const SUPPORTED = 0.5;
 const HALF_A_MARK = /\s*\[(?:S(?:o(?:u(?:r(?:c(?:e(?: \d{0,3})?)?)?)?)?)?|\d{1,3})?$/;
@@ -16,7 +17,7 @@ export function unsupported(answer) {
 export function AnswerText({ text, answer, open, peek, chosen }) {
   const box = useRef();
   useLayoutEffect(() => {
-    box.current.replaceChildren(answer ? whole(answer) : rendered(text.replace(HALF_A_MARK, ""), { cites: true }));
+    box.current.replaceChildren(answer ? whole(answer) : unfinished(text));
   }, [text, answer]);
   useLayoutEffect(() => {
     for (const mark of box.current.querySelectorAll(".cite[data-citation]")) {
@@ -39,9 +40,16 @@ export function AnswerText({ text, answer, open, peek, chosen }) {
   return html`<div class="answer prose" ref=${box} onMouseOver=${hover} onFocusIn=${hover} onClick=${click}></div>`;
 }
 
-function whole(answer) {
+function unfinished(text) {
+  const fragment = rendered(text.replace(HALF_A_MARK, ""), { cites: true });
+  numberMarks(fragment.querySelectorAll(".cite"));
+  return fragment;
+}
+
+/** The whole answer as a fragment; `makeMark` draws a citation. */
+export function whole(answer, makeMark = mark) {
   const citations = answer.citations.map((citation, number) => ({
-    start: citation.start, end: citation.end, replace: true, make: () => mark(answer, citation, number),
+    start: citation.start, end: citation.end, replace: true, make: () => makeMark(answer, citation, number),
   }));
   const sentences = unsupported(answer).map(({ start, end }) => ({ start, end, make: doubtful }));
   return rendered(answer.answer, { spans: [...citations, ...sentences] });

@@ -10,7 +10,8 @@ import { ScopeButton, ScopeDialog, asOptions, scope } from "./scope.js";
 
 const MAX_QUESTION_CHARS = 4000;
 
-export function Composer({ draft, setDraft, put, first }) {
+/** `editing` is `{later, stop}` while an earlier question is edited; `later` counts the questions after it. */
+export function Composer({ draft, setDraft, put, first, editing }) {
   const field = useRef();
   const [choosing, setChoosing] = useState(false);
   const [pictures, setPictures] = useState([]);
@@ -46,6 +47,8 @@ export function Composer({ draft, setDraft, put, first }) {
   };
   return html`<form class="composer" onSubmit=${send} onPaste=${given("clipboardData")} onDrop=${given("dataTransfer")}>
     <div class="composer-box">
+      ${editing && html`<p class="editing small"><${Icon} name="edit" /><span>${t("ask.editing")}${editing.later > 0 && html` ${t("ask.again.later", { count: editing.later })}`}</span>
+        <button type="button" class="button quiet small" onClick=${editing.stop}>${t("dialog.cancel")}</button></p>`}
       <${Pictures} pictures=${pictures} drop=${(place) => setPictures(pictures.filter((_, number) => number !== place))} />
       <textarea ref=${field} data-ask rows="1" maxlength=${MAX_QUESTION_CHARS} value=${draft} aria-label=${t("ask.placeholder")} placeholder=${t("ask.placeholder")}
         onInput=${(event) => setDraft(event.target.value)} onKeyDown=${key}></textarea>

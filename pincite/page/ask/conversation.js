@@ -4,6 +4,7 @@ import { connection } from "../common/connection.js";
 import { follow } from "../common/events.js";
 import { keptInTab } from "../common/kept.js";
 import { state } from "../common/state.js";
+import { renumbered } from "./numbers.js";
 
 const DRAW_MS = 40;
 const EMPTY = { sessionId: null, turns: [], loading: false, problem: null };
@@ -44,8 +45,9 @@ export async function open(sessionId) {
   }
 }
 
-function fromKept({ question, text, answer, complete, removed, rating, created_at: at }) {
-  return { key: (last += 1), question, text, answer, removed, rating, at, status: complete ? "done" : "cut", steps: [] };
+function fromKept({ question, text, answer, complete, removed, rating, trace_id: traceId, created_at: at }) {
+  const shown = answer && renumbered(answer);
+  return { key: (last += 1), question, text, answer: shown, removed, rating, traceId, at, status: complete ? "done" : "cut", steps: [] };
 }
 
 function takeUp(sessionId) {
@@ -65,6 +67,18 @@ function add(question, options) {
 /** Ask a question; `onSession` is called with the id of a new conversation. */
 export function ask(question, options, onSession) {
   return run(add(question, options), null, onSession);
+}
+
+/** Ask in the place of a turn: it and the later turns give way to the new one. */
+export function replace(turn, question, options) {
+  const at = conversation.value.turns.findIndex((one) => one.key === turn.key);
+  conversation.set((now) => ({ ...now, turns: now.turns.slice(0, at) }));
+  return run(add(question, { ...options, ...(turn.traceId && { replaces: turn.traceId }) }), null);
+}
+
+/** The options of a turn that hold for further questions too. */
+export function lastingOptions({ replaces, no_cache, model, images, ...options } = {}) {
+  return options;
 }
 
 /** Stop the running answer; its text so far is kept. */
@@ -134,7 +148,7 @@ async function lostItsStream(turn, ear) {
     const session = await get(`/sessions/${encodeURIComponent(sessionId)}`);
     const kept = session.turns.find((one) => one.answer && one.answer.id === ear.answerId);
     if (kept) {
-      ear.finish({ status: "done", text: kept.text, answer: kept.answer });
+      ear.finish({ status: "done", text: kept.text, answer: renumbered(kept.answer) });
       return false;
     }
   } catch (problem) {
@@ -177,10 +191,10 @@ function listener(turn, under, onSession) {
     },
   };
   const HEARD = {
-    start({ id, session_id: sessionId, stream_id: streamId }) {
+    start({ id, trace_id: traceId, session_id: sessionId, stream_id: streamId }) {
       Object.assign(ear, { streamId, answerId: id });
       keptInTab.set("stream", { streamId, sessionId, answerId: id, question: turn.question, options: { ...turn.options, images: undefined } });
-      change(turn.key, { streamId, status: "asking", problem: null });
+      change(turn.key, { streamId, traceId, status: "asking", problem: null });
       if (sessionId && conversation.value.sessionId !== sessionId) {
         conversation.set((now) => ({ ...now, sessionId }));
         onSession?.(sessionId);
@@ -198,7 +212,7 @@ function listener(turn, under, onSession) {
       text = answer.answer;
       clearTimeout(drawing);
       drawing = null;
-      change(turn.key, { text, answer });
+      change(turn.key, { text, answer: renumbered(answer) });
     },
     done: () => ear.finish({ status: "done" }),
     error(told) {

@@ -11,6 +11,7 @@ import { html } from "../common/html.js";
 import { t } from "../common/words.js";
 import { go } from "../shell/router.js";
 import { changed, conversation } from "./conversation.js";
+import { downloadConversation } from "./export.js";
 
 const ROW_HEIGHT = 36;
 const PAGE_SIZE = 50;
@@ -44,6 +45,7 @@ export function History() {
   const row = (one) => html`<div class="past">
     <a href=${`/ask/${one.id}`} aria-current=${one.id === sessionId ? "page" : null} title=${one.title}>${one.title || t("history.untitled")}</a>
     <${Menu} label=${t("history.menu", { title: one.title })} items=${[
+      { label: t("history.download"), icon: "download", onClick: () => downloadConversation(one.id).catch(toast) },
       { label: t("history.rename"), icon: "edit", onClick: () => setDoing({ what: "rename", one }) },
       { label: t("history.remove"), icon: "trash", danger: true, onClick: () => setDoing({ what: "remove", one }) },
     ]} />

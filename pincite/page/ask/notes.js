@@ -1,6 +1,7 @@
 // Notes on an answer: confidence, limitations, and conflicts between sources.
 import { Icon } from "../parts/icon.js";
 import { html } from "../common/html.js";
+import { told } from "../common/told.js";
 import { readableQuote } from "../common/quotes.js";
 import { day, percent, t } from "../common/words.js";
 import { unsupported } from "./answer.js";
@@ -13,7 +14,7 @@ export function Trust({ answer }) {
   const count = unsupported(answer).length;
   return html`<p class="trust">
     <span class=${`badge ${KINDS[level]}`}>${t(`ask.confidence.${level}`)} ${percent(score)}</span>
-    <span class="muted">${reason}</span>
+    <span class="muted">${told(reason)}</span>
     ${count > 0 && html`<span class="unsupported-note"><span class="unsupported">${t("ask.unsupported", { count })}</span></span>`}
   </p>`;
 }
@@ -23,8 +24,8 @@ export function Notes({ answer }) {
   const { missing_aspects: missing } = answer.context_sufficiency;
   const { corrected_query: corrected, cached } = answer.metadata;
   const notes = [
-    ...answer.degraded.map(({ stage, reason }) => ({ icon: "warning", kind: "warn", text: t("ask.degraded", { stage, reason }) })),
-    ...answer.warnings.map((text) => ({ icon: "info", kind: "", text })),
+    ...answer.degraded.map(({ stage, reason }) => ({ icon: "warning", kind: "warn", text: t("ask.degraded", { stage, reason: told(reason) }) })),
+    ...answer.warnings.map((text) => ({ icon: "info", kind: "", text: told(text) })),
     ...(missing.length ? [{ icon: "info", kind: "", text: t("ask.missing", { what: missing.join(", ") }) }] : []),
     ...(corrected ? [{ icon: "edit", kind: "", text: t("ask.corrected", { text: corrected }) }] : []),
     ...(cached ? [{ icon: "clock", kind: "", text: t("ask.cached") }] : []),

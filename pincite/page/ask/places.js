@@ -1,4 +1,5 @@
 // The location of a citation or source: document, version and span.
+import { t } from "../common/words.js";
 
 /** The location of a citation. */
 export function placeOfCitation(answer, citation) {
@@ -34,6 +35,15 @@ export function placeOfSource(source) {
     urls: source.urls,
   };
 }
+
+/** The address of a source's document at a span of its text, for links outside of the page. */
+export function addressOfSpan(source, start, end) {
+  const query = new URLSearchParams({ version: source.version, start, end });
+  return `${location.origin}/documents/${encodeURIComponent(source.document_id)}?${query}`;
+}
+
+/** Where a source is, in words: its place in the file, or its lines. */
+export const whereIs = (source) => source.place ?? t("ask.lines", { from: source.start_line, to: source.end_line });
 
 /** The location of one side of a conflict. */
 export function placeOfStatement(statement) {

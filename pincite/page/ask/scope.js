@@ -8,20 +8,28 @@ import { get, pages } from "../common/api.js";
 import { html } from "../common/html.js";
 import { state } from "../common/state.js";
 import { day, t } from "../common/words.js";
+import { go } from "../shell/router.js";
 
-const NO_SCOPE = { folder: "", documents: [], asOf: "", level: "", mode: "", rag: "", look: false };
-const LEVELS = ["basic", "standard", "enhanced", "maximum"];
+const NO_SCOPE = { folder: "", documents: [], tags: [], asOf: "", level: "", mode: "", rag: "", look: false };
+export const LEVELS = ["basic", "standard", "enhanced", "maximum"];
 const MODES = ["chat", "agent", "general"];
 const RAG_MODES = ["always", "automatic", "manual"];
 const MAX_SUGGESTIONS = 20;
 
 export const scope = state(NO_SCOPE);
 
+/** Begin a conversation about a folder or some documents. */
+export function askAbout(what) {
+  scope.set({ ...NO_SCOPE, ...what });
+  go("/ask");
+}
+
 /** The scope as request options; defaults are left out. */
-export function asOptions({ folder, documents, asOf, level, mode, rag, look }) {
+export function asOptions({ folder, documents, tags, asOf, level, mode, rag, look }) {
   return {
     ...(folder && { folder }),
     ...(documents.length > 0 && { document_ids: documents.map((one) => one.id) }),
+    ...(tags.length > 0 && { tags }),
     ...(asOf && { as_of: asOf }),
     ...(level && { intelligence_level: level }),
     ...(mode && { mode }),
@@ -31,10 +39,11 @@ export function asOptions({ folder, documents, asOf, level, mode, rag, look }) {
 
 /** The button that shows the current scope. */
 export function ScopeButton({ chosen, open }) {
-  const { folder, documents, asOf, level, mode, rag, look } = chosen;
+  const { folder, documents, tags, asOf, level, mode, rag, look } = chosen;
   const parts = [
     folder,
-    documents.length > 0 && t("scope.documents.chosen", { count: documents.length }),
+    documents.length === 1 ? documents[0].title || documents[0].name : documents.length > 0 && t("scope.documents.chosen", { count: documents.length }),
+    ...tags.map((tag) => `#${tag}`),
     asOf && t("scope.asof.chosen", { day: day(asOf) }),
     level && t(`scope.level.${level}`),
     mode && t(`scope.mode.${mode}`),
@@ -66,6 +75,7 @@ export function ScopeDialog({ close }) {
       ${folders.map(({ path, documents }) => html`<option key=${path} value=${path} selected=${path === chosen.folder}>${path} (${documents})</option>`)}
     </${Field}>
     <${Documents} chosen=${chosen.documents} folder=${chosen.folder} set=${(documents) => set({ documents })} />
+    <${Tags} chosen=${chosen.tags} set=${(tags) => set({ tags })} />
     <${Field} type="date" label=${t("scope.asof")} hint=${t("scope.asof.why")} value=${chosen.asOf} max=${new Date().toISOString().slice(0, 10)} onChange=${choose("asOf")} />
     <div class="two-fields">
       ${choice(t("scope.level"), "scope.level.", LEVELS, chosen.level, choose("level"), t("scope.level.why"))}
@@ -80,6 +90,19 @@ function choice(label, prefix, values, chosen, onChange, hint) {
     <option value="">${t("scope.usual")}</option>
     ${values.map((value) => html`<option key=${value} value=${value} selected=${value === chosen}>${t(prefix + value)}</option>`)}
   </${Field}>`;
+}
+
+/** The tags that a document must have, all of them; tags of the library are proposed. */
+function Tags({ chosen, set }) {
+  const [known, setKnown] = useState([]);
+  useEffect(() => {
+    get("/documents", { limit: 1000 }).then(({ items }) => setKnown([...new Set(items.flatMap((one) => one.tags))].sort()), toast);
+  }, []);
+  if (!known.length && !chosen.length) return null;
+  const toggle = (tag) => set(chosen.includes(tag) ? chosen.filter((one) => one !== tag) : [...chosen, tag]);
+  return html`<fieldset class="field"><legend>${t("scope.tags")}</legend><div class="marks">
+    ${[...new Set([...chosen, ...known])].map((tag) => html`<button type="button" key=${tag} class="badge tag" aria-pressed=${chosen.includes(tag)} onClick=${() => toggle(tag)}>
+      <${Icon} name=${chosen.includes(tag) ? "check" : "tag"} />${tag}</button>`)}</div></fieldset>`;
 }
 
 function Documents({ chosen, folder, set }) {

@@ -1,5 +1,6 @@
 // HTTP client of the service: JSON with the session cookie; every error is a Problem.
 import { connection } from "./connection.js";
+import { told } from "./told.js";
 import { knows, t } from "./words.js";
 
 export const API = "/api/v1";
@@ -14,7 +15,7 @@ export class Problem extends Error {
   /** The text for the user. */
   get words() {
     const known = `problem.${this.code}`;
-    return knows(known) ? t(known, { detail: this.detail, seconds: this.retryAfter ?? 1 }) : this.detail || this.title;
+    return knows(known) ? t(known, { detail: this.detail, seconds: this.retryAfter ?? 1 }) : told(this.detail || this.title);
   }
 }
 

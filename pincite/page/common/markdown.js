@@ -65,16 +65,17 @@ function isSentence(text, before = "") {
 const tokenizer = { list: (text) => (isSentence(text) ? undefined : false) };
 
 const plain = new Marked({ gfm: true, async: false, renderer, tokenizer });
+const broken = new Marked({ gfm: true, async: false, renderer, tokenizer, breaks: true });
 const citing = new Marked({ gfm: true, async: false, renderer, tokenizer, extensions: [numbered] });
 
 /**
  * Render Markdown to a fragment. `spans` are `{start, end, make}` in code points; `make(number)` returns the element that
  * wraps each part of a span or, with `replace`, replaces it.
- * With `cites`, `[1]` and `[Source 1]` become citation marks by their number.
+ * With `cites`, `[1]` and `[Source 1]` become citation marks by their number. With `breaks`, every line break is kept.
  */
-export function rendered(text, { spans = [], cites = false } = {}) {
+export function rendered(text, { spans = [], cites = false, breaks = false } = {}) {
   const source = withSentinels(text.replace(SENTINELS, "\ufffd"), spans);
-  const fragment = DOMPurify.sanitize((cites ? citing : plain).parse(source), SAFE);
+  const fragment = DOMPurify.sanitize((cites ? citing : breaks ? broken : plain).parse(source), SAFE);
   for (const element of fragment.querySelectorAll("[class]")) if (element.className !== "cite") element.removeAttribute("class");
   for (const pre of fragment.querySelectorAll("pre")) pre.tabIndex = 0; // it is scrollable
   for (const table of fragment.querySelectorAll("table")) framed(table);

@@ -5,6 +5,7 @@ import { Progress } from "../parts/progress.js";
 import { toast } from "../parts/toast.js";
 import { remove } from "../common/api.js";
 import { html } from "../common/html.js";
+import { told } from "../common/told.js";
 import { duration, number, t } from "../common/words.js";
 import { addressOf } from "./row.js";
 import { stageWords } from "./stages.js";
@@ -12,6 +13,7 @@ import { again, forget, stop, underWay, uploads } from "./uploads.js";
 
 const SHOWN_JOBS = 4;
 const SHOWN_FAILURES = 50;
+const NEVER = [413, 415, 422]; // the file itself is refused: another try gives the same
 
 export function Activity({ queue }) {
   const { files } = uploads.use();
@@ -45,7 +47,7 @@ function Sending({ files }) {
     ${open > 0 && html`<${Progress} label=${t("activity.sending")} value=${out / all} />`}
     ${failed.length > 0 && html`<ul class="failures">${failed.slice(0, SHOWN_FAILURES).map((one) => html`<li key=${one.key}>
       <span>${!one.problem.words.includes(one.name) && html`<strong>${one.name}</strong> `}${one.problem.words}</span>
-      <button class="button small" onClick=${() => again(one.key)} aria-label=${t("activity.again.name", { name: one.name })}>${t("activity.again")}</button>
+      ${!NEVER.includes(one.problem.status) && html`<button class="button small" onClick=${() => again(one.key)} aria-label=${t("activity.again.name", { name: one.name })}>${t("activity.again")}</button>`}
     </li>`)}</ul>`}
   </div>`;
 }
@@ -73,7 +75,7 @@ function Job({ job }) {
   const cancel = () => cancelJob(job);
   return html`<li>
     <a class="clip" href=${addressOf({ id: job.document_id })}>${job.name}</a>
-    <span class="small muted clip">${stageWords(job.stage, job.state)}${job.error ? `: ${job.error.message}` : ""}</span>
+    <span class="small muted clip">${stageWords(job.stage, job.state)}${job.error ? `: ${told(job.error.message)}` : ""}</span>
     <${Progress} label=${t("stage.progress", { name: job.name })} value=${job.progress} />
     <button class="icon-button small" aria-label=${t("activity.cancel", { name: job.name })} onClick=${cancel}><${Icon} name="close" /></button>
   </li>`;

@@ -4,6 +4,7 @@ import { toast } from "../parts/toast.js";
 import { post } from "../common/api.js";
 import { html } from "../common/html.js";
 import { t } from "../common/words.js";
+import { askAbout } from "../ask/scope.js";
 import { go } from "../shell/router.js";
 import { cancelJob } from "./activity.js";
 import { EditDialog } from "./edit.js";
@@ -18,7 +19,8 @@ import { folderAddress, lookAtFolders } from "./tree.js";
 export function useActs({ done, gone }) {
   const [open, setOpen] = useState(null);
   const close = () => setOpen(null);
-  const now = { download: save, reindex, cancel: (document) => cancelJob(queue.value.jobs.get(document.id)) };
+  const ask = ({ id, title, name }) => askAbout({ documents: [{ id, title, name }] });
+  const now = { ask, download: save, reindex, cancel: (document) => cancelJob(queue.value.jobs.get(document.id)) };
   return {
     open,
     close,

@@ -5,6 +5,7 @@ import { html } from "../common/html.js";
 import { t } from "../common/words.js";
 
 const STATUSES = ["completed", "processing", "pending", "error", "stale"];
+export const SORTS = ["name", "title", "size", "changed"];
 const DEBOUNCE_MS = 250;
 
 /** Convert a URL query to a filter of the service. */
@@ -14,6 +15,8 @@ export function filterOf(query) {
     folder: query.get("folder") ?? "",
     q: query.get("q") ?? "",
     tag: query.getAll("tag"),
+    ...(SORTS.includes(query.get("sort")) && { sort: query.get("sort") }),
+    ...(query.get("descending") === "true" && { descending: true }),
     ...(status === "stale" ? { stale: true } : { status: STATUSES.includes(status) ? status : "" }),
   };
 }
@@ -34,6 +37,9 @@ export function Filters({ filter, change }) {
     <select aria-label=${t("documents.status")} value=${status} onChange=${(event) => change({ status: event.target.value || null })}>
       <option value="">${t("documents.status.all")}</option>
       ${STATUSES.map((name) => html`<option key=${name} value=${name} selected=${name === status}>${t(`status.${name}`)}</option>`)}
+    </select>
+    <select class="narrow-only" aria-label=${t("documents.sort")} value=${filter.sort ?? "name"} onChange=${(event) => change({ sort: event.target.value, descending: ["size", "changed"].includes(event.target.value) ? "true" : null })}>
+      ${SORTS.map((name) => html`<option key=${name} value=${name} selected=${name === (filter.sort ?? "name")}>${t(`documents.sort.${name}`)}</option>`)}
     </select>
     ${filter.tag.map((tag) => html`<span key=${tag} class="badge accent"><${Icon} name="tag" />${tag}
       <button class="chip-drop" aria-label=${t("documents.tag.drop", { tag })} onClick=${() => change({ tag: filter.tag.filter((one) => one !== tag) })}><${Icon} name="close" /></button></span>`)}

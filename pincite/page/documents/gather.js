@@ -2,10 +2,8 @@
 
 const UNSEEN = /^\.|^(?:Thumbs\.db|desktop\.ini)$/i;
 
-/** `[{file, folder}]` of a drop; hidden and system files are skipped. */
-export async function dropped(transfer, folder) {
-  // Both must be read before the first await, because the data is only available during the event.
-  const entries = [...transfer.items].filter((item) => item.kind === "file").map((item) => item.webkitGetAsEntry?.() ?? item.getAsFile());
+/** `[{file, folder}]` of dropped entries; hidden and system files are skipped. */
+export async function gathered(entries, folder) {
   const found = [];
   for (const entry of entries) await walk(entry, folder, found);
   return found;

@@ -6,6 +6,7 @@ import { Menu } from "../parts/menu.js";
 import { Tabs } from "../parts/tabs.js";
 import { get } from "../common/api.js";
 import { html } from "../common/html.js";
+import { told } from "../common/told.js";
 import { bytes, moment, t } from "../common/words.js";
 import { go } from "../shell/router.js";
 import { may } from "../shell/session.js";
@@ -52,11 +53,12 @@ export function One({ id, query, person }) {
         <h1>${document.title}</h1>
       </div>
       <${Status} document=${document} job=${job} />
+      ${document.chunks > 0 && html`<button class="button" onClick=${() => acts.act("ask", document)}><${Icon} name="ask" />${t("documents.act.ask")}</button>`}
       <${Menu} label=${t("documents.more", { name: document.name })} items=${actionsOn(document, job, mine, acts.act)} />
     </header>
     <${About} document=${document} person=${person} />
     <${Tabs} label=${t("document.views")} tabs=${tabs} chosen=${shown} onChoose=${choose}>
-      ${shown === "document" && html`<${Itself} key=${document.version} document=${document} />`}
+      ${shown === "document" && html`<${Itself} key=${document.version + query} document=${document} query=${query} />`}
       ${shown === "passages" && html`<${Passages} key=${document.version + document.updated_at} document=${document} query=${query} />`}
       ${shown === "versions" && html`<${Versions} key=${document.versions} document=${document} query=${query} />`}
     </${Tabs}>
@@ -77,7 +79,7 @@ function About({ document, person }) {
     [t("document.source"), document.source_uri],
   ].filter(([, value]) => value);
   return html`
-    ${document.error && html`<p class="notice bad" role="alert"><${Icon} name="warning" />${document.error.message}</p>`}
+    ${document.error && html`<p class="notice bad" role="alert"><${Icon} name="warning" />${told(document.error.message)}</p>`}
     ${(document.notes ?? []).map((note) => html`<p key=${note} class="notice warn"><${Icon} name="info" />${note}</p>`)}
     ${document.description && html`<p class="lead">${document.description}</p>`}
     <dl class="known">${facts.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>

@@ -7,11 +7,13 @@ import { Rows } from "../parts/rows.js";
 import { toast } from "../parts/toast.js";
 import { html } from "../common/html.js";
 import { number, t } from "../common/words.js";
+import { askAbout } from "../ask/scope.js";
 import { currentPlace, go } from "../shell/router.js";
 import { may } from "../shell/session.js";
 import { Activity } from "./activity.js";
+import { Bulk } from "./bulk.js";
+import { Heads } from "./heads.js";
 import { Acting, useActs } from "./acts.js";
-import { DropZone } from "./dropzone.js";
 import { Filters, filterOf } from "./filters.js";
 import { chosen } from "./gather.js";
 import { useListing } from "./listing.js";
@@ -34,9 +36,16 @@ export function Shelf({ query, person }) {
   const change = (more) => go(addressWith(currentPlace().query, more), { replace: true }); // the current URL, since several changes may happen at once
   const take = (found) => (found.length ? send(found) : toast(t("documents.nothing"), { kind: "warn" }));
   const filtered = Boolean(filter.q || filter.status || filter.stale || filter.tag.length);
-  const row = (one) => html`<${Row} document=${one} job=${queue.jobs.get(one.id)} within=${filter.folder} mine=${one.access.owner === person.id && writes}
-    act=${acts.act} byTag=${(tag) => change({ tag: [...new Set([...filter.tag, tag])] })} />`;
-  return html`<${DropZone} folder=${filter.folder} take=${writes ? take : null}>
+  const [picked, setPicked] = useState(() => new Set());
+  const isMine = (one) => one.access.owner === person.id && writes;
+  const pickable = listing.items.filter(isMine);
+  const chosen = pickable.filter((one) => picked.has(one.id));
+  const pick = (id) => setPicked((before) => (before.has(id) ? new Set([...before].filter((one) => one !== id)) : new Set([...before, id])));
+  const all = chosen.length === pickable.length;
+  const heads = pickable.length > 0 ? { all, some: chosen.length > 0, toggle: () => setPicked(new Set(all ? [] : pickable.map((one) => one.id))) } : null;
+  const row = (one) => html`<${Row} document=${one} job=${queue.jobs.get(one.id)} within=${filter.folder} mine=${isMine(one)}
+    chosen=${picked.has(one.id)} choose=${pick} act=${acts.act} byTag=${(tag) => change({ tag: [...new Set([...filter.tag, tag])] })} />`;
+  return html`<div class="room shelf">
     <header class="shelf-head">
       <${Heading} folder=${filter.folder} listing=${listing} filtered=${filtered} />
       ${writes && html`<${Adding} folder=${filter.folder} take=${take} acts=${acts} />`}
@@ -44,11 +53,13 @@ export function Shelf({ query, person }) {
     <${Filters} filter=${filter} change=${change} />
     <${StaleNotice} person=${person} listing=${listing} chosen=${filter.stale} />
     <${Activity} queue=${queue} />
+    <${Bulk} documents=${chosen} clear=${() => setPicked(new Set())} changed=${listing.refresh} />
+    ${listing.items.length > 0 && html`<${Heads} filter=${filter} change=${change} chosen=${heads} />`}
     ${listing.items.length > 0 ? html`<${Rows} items=${listing.items} height=${ROW_HEIGHT} row=${row} label=${t("view.documents")} onEnd=${listing.more} />`
       : listing.loading ? html`<div aria-busy="true"><div class="skeleton"></div><div class="skeleton"></div><div class="skeleton"></div></div>`
       : html`<${Nothing} filtered=${filtered} folder=${filter.folder} writes=${writes} clear=${() => go(folderAddress(filter.folder), { replace: true })} />`}
     <${Acting} acts=${acts} person=${person} />
-  </${DropZone}>`;
+  </div>`;
 }
 
 /** Run an action after the last of several events (debounce). */
@@ -102,6 +113,7 @@ function Adding({ folder, take, acts }) {
   return html`<div class="bar">
     <input ref=${files} type="file" multiple hidden data-files onChange=${hear} />
     <input ref=${directory} type="file" webkitdirectory hidden data-directory onChange=${hear} />
+    ${folder && html`<button class="button" onClick=${() => askAbout({ folder })}><${Icon} name="ask" />${t("folder.ask")}</button>`}
     <button class="button primary" onClick=${() => files.current.click()}><${Icon} name="upload" />${t("documents.add")}</button>
     <${Menu} label=${t("documents.add.more")} items=${[
       { label: t("documents.add.folder"), icon: "upload", onClick: () => directory.current.click() },

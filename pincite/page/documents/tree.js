@@ -42,8 +42,8 @@ export function Tree() {
   return html`<h2 class="aside-title">${t("documents.folders")}</h2>
     <${Rows} items=${shown.map((one) => ({ ...one, id: one.path }))} height=${ROW_HEIGHT} label=${t("documents.folders")} row=${(one) => html`
       <div class="folder-row" style=${{ paddingLeft: `${one.depth * 0.9}rem` }}>
-        ${one.inner ? html`<button class=${`icon-button small turn ${open.has(one.path) ? "open" : ""}`} aria-expanded=${open.has(one.path)}
-          aria-label=${t("documents.folder.inner", { path: one.path })} onClick=${() => turn(one.path)}><${Icon} name="chevron" /></button>` : html`<span class="turn"></span>`}
+        ${one.inner ? html`<button class=${`icon-button small fold ${open.has(one.path) ? "open" : ""}`} aria-expanded=${open.has(one.path)}
+          aria-label=${t("documents.folder.inner", { path: one.path })} onClick=${() => turn(one.path)}><${Icon} name="chevron" /></button>` : html`<span class="fold"></span>`}
         <a href=${folderAddress(one.path)} aria-current=${one.path === here ? "page" : null} title=${one.path}>
           <span class="clip">${one.path ? one.path.split("/").at(-1) : t("documents.all")}</span>
           ${one.documents !== undefined && html`<span class="count">${number(one.documents)}</span>`}

@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import { AnswerText } from "../ask/answer.js";
 import { Conflicts, Notes, Trust } from "../ask/notes.js";
+import { renumbered } from "../ask/numbers.js";
 import { Peek } from "../ask/peek.js";
 import { placeOfCitation, placeOfSource } from "../ask/places.js";
 import { Sources } from "../ask/sources.js";
@@ -9,7 +10,8 @@ import { Steps } from "../ask/waiting.js";
 import { html } from "../common/html.js";
 import { t } from "../common/words.js";
 
-export function Result({ answer, place, show }) {
+export function Result({ answer: given, place, show }) {
+  const answer = renumbered(given);
   const [peek, setPeek] = useState(null);
   return html`<article class="turn">
     <h2>${t("flows.answer")}</h2>

@@ -4,15 +4,17 @@ import { html } from "../common/html.js";
 import { Icon } from "./icon.js";
 
 /** `items` are `{label, icon?, onClick, checked?, toggle?, danger?}`; null is a separator. */
-export function Menu({ label, icon = "more", text, items, up = false }) {
+export function Menu({ label, icon = "more", text, items, up = false, small = false, onOpen }) {
   const [open, setOpen] = useState(false);
   const [above, setAbove] = useState(up);
   const box = useRef();
   const id = useId();
   useLayoutEffect(() => {
     if (!open) return undefined;
+    onOpen?.();
     const [button, list] = [box.current, box.current.querySelector(".menu-list")].map((one) => one.getBoundingClientRect());
-    setAbove(up || (button.bottom + list.height > innerHeight && button.top > list.height));
+    const floor = Math.min(innerHeight, box.current.closest(".thread")?.getBoundingClientRect().bottom ?? innerHeight);
+    setAbove(up || (button.bottom + list.height > floor && button.top > list.height));
     (box.current.querySelector("[aria-checked=true]") ?? box.current.querySelector("[role^=menuitem]"))?.focus({ preventScroll: true });
     const outside = (event) => box.current.contains(event.target) || setOpen(false);
     document.addEventListener("pointerdown", outside);
@@ -33,7 +35,7 @@ export function Menu({ label, icon = "more", text, items, up = false }) {
     if (to !== undefined || event.key === "Escape") event.preventDefault();
   };
   return html`<div class=${`menu ${above ? "up" : ""}`} ref=${box} onKeyDown=${step}>
-    <button class=${text ? "button quiet" : "icon-button"} aria-label=${text ? null : label} data-hint=${open || text ? null : label}
+    <button class=${text ? "button quiet" : `icon-button ${small ? "small" : ""}`} aria-label=${text ? null : label} data-hint=${open || text ? null : label}
       aria-haspopup="menu" aria-expanded=${open} aria-controls=${open ? id : null} onClick=${() => setOpen(!open)}>
       <${Icon} name=${icon} />${text}
     </button>

@@ -11,24 +11,27 @@ import { copy } from "../common/clipboard.js";
 import { html } from "../common/html.js";
 import { useLoad } from "../common/load.js";
 import { day, t } from "../common/words.js";
+import { may } from "../shell/session.js";
 import { ROLES } from "./people.js";
 import { FormDialog, RoleField } from "./person.js";
 
-export function Keys() {
+/** The keys of everybody, for administrators; with `own`, those of this user. */
+export function Keys({ own }) {
+  const path = own ? "/me/keys" : "/keys";
   const loaded = useLoad(async () => {
-    const [keys, people] = await Promise.all([get("/keys"), get("/users")]);
+    const [keys, people] = await Promise.all([get(path), own ? { items: null } : get("/users")]);
     return { keys: keys.items, people: people.items };
   });
   const [making, setMaking] = useState(false);
   const [made, setMade] = useState(null);
   const [ending, setEnding] = useState(null);
   const make = async ({ name, user, role, days }) => {
-    setMade(await post("/keys", { name, user, role, ...(days ? { expires_days: Number(days) } : {}) }));
+    setMade(await post(path, { name, user, role, ...(days ? { expires_days: Number(days) } : {}) }));
     loaded.reload();
   };
   const revoke = async () => {
     try {
-      await remove(`/keys/${encodeURIComponent(ending.id)}`);
+      await remove(`${path}/${encodeURIComponent(ending.id)}`);
       toast(t("keys.revoked.done", { name: ending.name }));
     } catch (problem) {
       toast(problem);
@@ -36,12 +39,12 @@ export function Keys() {
     loaded.reload();
   };
   return html`
-    <header class="bar"><p class="grow muted">${t("keys.about")}</p>
+    <header class="bar"><p class="grow muted">${t(own ? "account.keys.about" : "keys.about")}</p>
       <button class="button primary" onClick=${() => setMaking(true)}><${Icon} name="plus" />${t("keys.make")}</button></header>
     <${Loaded} from=${loaded}>${({ keys, people }) => html`
       ${keys.length ? html`<${Table} keys=${keys} people=${people} end=${setEnding} />` : html`<${Empty} icon="key"
         title=${t("keys.none")}>${t("keys.none.why")}</${Empty}>`}
-      ${making && html`<${MakeKey} people=${people} send=${make} close=${() => setMaking(false)} />`}`}</${Loaded}>
+      ${making && html`<${MakeKey} own=${own} people=${people} send=${make} close=${() => setMaking(false)} />`}`}</${Loaded}>
     ${made && !making && html`<${MadeKey} made=${made} close=${() => setMade(null)} />`}
     ${ending && html`<${Confirm} title=${t("keys.revoke.title", { name: ending.name })} label=${t("keys.revoke")} close=${() => setEnding(null)}
       onConfirm=${revoke}>
@@ -49,12 +52,12 @@ export function Keys() {
 }
 
 function Table({ keys, people, end }) {
-  const names = new Map(people.map((person) => [person.id, person.name]));
+  const names = new Map(people?.map((person) => [person.id, person.name]));
   return html`<div class="table" tabindex="0" role="region" aria-label=${t("settings.tab.keys")}><table>
-    <thead><tr><th>${t("people.name")}</th><th>${t("keys.user")}</th><th>${t("people.role")}</th><th>${t("people.since")}</th>
+    <thead><tr><th>${t("people.name")}</th>${people && html`<th>${t("keys.user")}</th>`}<th>${t("people.role")}</th><th>${t("people.since")}</th>
       <th>${t("keys.until")}</th><th><span class="hidden-text">${t("people.actions")}</span></th></tr></thead>
     <tbody>${keys.map((key) => html`<tr key=${key.id}>
-      <th scope="row">${key.name}</th><td>${names.get(key.user) ?? key.user}</td><td>${t(`role.${key.role}`)}</td>
+      <th scope="row">${key.name}</th>${people && html`<td>${names.get(key.user) ?? key.user}</td>`}<td>${t(`role.${key.role}`)}</td>
         <td class="nowrap">${day(key.created_at)}</td>
       <td class="nowrap">${key.revoked_at ? html`<span class="badge bad">${t("keys.revoked")}</span>`
         : key.expires_at ? day(key.expires_at) : t("keys.for.ever")}</td>
@@ -64,13 +67,14 @@ function Table({ keys, people, end }) {
   </table></div>`;
 }
 
-function MakeKey({ people, send, close }) {
+function MakeKey({ own, people, send, close }) {
+  const roles = own ? ROLES.filter((role) => may(own.role, role)) : [...ROLES, "metrics"];
   return html`<${FormDialog} title=${t("keys.make")} label=${t("keys.make")} send=${send} close=${close}>
     <${Field} label=${t("people.name")} name="name" required maxlength="200" autocomplete="off" hint=${t("keys.name.hint")} />
-    <${Field} as="select" label=${t("keys.user")} name="user" hint=${t("keys.user.hint")}>
+    ${people && html`<${Field} as="select" label=${t("keys.user")} name="user" hint=${t("keys.user.hint")}>
       ${people.map((person) => html`<option key=${person.id} value=${person.id}>${person.name}</option>`)}
-    </${Field}>
-    <${RoleField} label=${t("people.role")} roles=${[...ROLES, "metrics"]} />
+    </${Field}>`}
+    <${RoleField} label=${t("people.role")} roles=${roles} />
     <${Field} label=${t("keys.days")} name="days" type="number" min="1" max="3650" hint=${t("keys.days.hint")} />
   </${FormDialog}>`;
 }

@@ -6,6 +6,7 @@ import { get, post } from "../common/api.js";
 import { html } from "../common/html.js";
 import { useLoad } from "../common/load.js";
 import { number, t } from "../common/words.js";
+import { ModelForm } from "./model.js";
 
 const PARTS = { llm: "llm.", fallback: "llm.fallback.", embedding: "embedding.", reranker: "rag.reranker" };
 
@@ -25,7 +26,8 @@ export function Providers() {
     setBusy(false);
   };
   return html`
-    <div class="bar"><p class="grow muted">${t("providers.about")}</p>
+    <${ModelForm} changed=${loaded.reload} />
+    <div class="bar spaced"><p class="grow muted">${t("providers.about")}</p>
       <button class="button primary" disabled=${busy} aria-busy=${busy} onClick=${test}>
         <${Icon} name="refresh" />${t(busy ? "providers.testing" : "providers.test")}</button></div>
     ${problem && html`<${Trouble} problem=${problem} />`}

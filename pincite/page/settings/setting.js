@@ -3,6 +3,7 @@ import { useId } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
 import { html } from "../common/html.js";
 import { formatValue, toFieldText } from "../common/values.js";
+import { told } from "../common/told.js";
 import { t } from "../common/words.js";
 
 const BADGE_KINDS = { default: "", file: "accent", environment: "accent", database: "accent", call: "warn" };
@@ -14,7 +15,7 @@ export function Setting({ item, text, edit, error, reset }) {
     <div class="setting-about">
       <label class="mono" for=${id}>${item.key}</label>
       <p>${described(item.description)}</p>
-      <p class="small muted">${t("settings.allowed", { allowed: item.allowed, fallback: formatValue(item.default) })} ·${" "}
+      <p class="small muted">${t("settings.allowed", { allowed: told(item.allowed), fallback: formatValue(item.default) })} ·${" "}
         <code>${item.environment[0]}</code></p>
     </div>
     <div class="setting-value">
@@ -57,5 +58,5 @@ function Editor({ id, item, text, edit, error }) {
 function Fixed({ id, item }) {
   const value = item.secret ? t(item.set ? "settings.secret.set" : "settings.secret.unset") : formatValue(item.value);
   return html`<output id=${id} class="setting-fixed"><${Icon} name="lock" /><span>${value}</span></output>
-    <p class="small muted">${item.reason}</p>`;
+    <p class="small muted">${told(item.reason)}</p>`;
 }

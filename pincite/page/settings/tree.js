@@ -7,14 +7,24 @@ import { get, post, put } from "../common/api.js";
 import { html } from "../common/html.js";
 import { useLoad } from "../common/load.js";
 import { parseFieldText } from "../common/values.js";
+import { settingDescriptions } from "../common/told.js";
 import { t } from "../common/words.js";
 import { Setting } from "./setting.js";
 
+/** The groups of settings in their order, with the branches in each; a branch that none names is under `more`. */
+const GROUPS = {
+  model: ["llm", "agent"], answers: ["answers", "citations", "grounding", "confidence", "context", "guard"], search: ["rag", "rerank", "spelling"],
+  documents: ["ingest", "chunking", "embedding", "enrichment", "graph", "tree", "late", "category_labels", "versions", "web"], conversations: ["conversation", "cache"],
+  access: ["access", "oidc", "limits"], operation: ["server", "database", "data", "resilience", "traces", "logs"], more: [],
+};
+const GROUP_ORDER = Object.keys(GROUPS);
+const groupOf = ({ key }) => GROUP_ORDER.find((name) => GROUPS[name].includes(key.split(".")[0])) ?? "more";
+
 export function Tree({ query }) {
   const loaded = useLoad(async () => {
-    const [now, schema] = await Promise.all([get("/settings"), get("/settings/schema")]);
+    const [now, schema, own] = await Promise.all([get("/settings"), get("/settings/schema"), settingDescriptions()]);
     const lines = new Map(now.items.map((line) => [line.key, line]));
-    return { now, items: schema.items.map((item) => ({ ...item, ...lines.get(item.key) })) };
+    return { now, items: schema.items.map((item) => ({ ...item, ...lines.get(item.key), description: own[item.key] ?? item.description, english: item.description })) };
   });
   return html`<${Loaded} from=${loaded}>${(value) => html`<${Values} ...${value} reload=${loaded.reload} query=${query} />`}</${Loaded}>`;
 }
@@ -47,7 +57,8 @@ function Values({ now, items, reload, query }) {
   const takeBack = () => post("/settings/undo").then(({ notes: told }) => (setNotes(told), toast(t("settings.undone")), reload()), toast);
   const typeOf = (key) => items.find((one) => one.key === key).type;
   const save = () => change(Object.fromEntries(Object.entries(edits).map(([key, text]) => [key, parseFieldText(text, typeOf(key))])));
-  const groups = Map.groupBy(shown, (item) => item.key.split(".")[0]);
+  const found = Map.groupBy(shown, groupOf);
+  const groups = new Map(GROUP_ORDER.filter((name) => found.has(name)).map((name) => [name, found.get(name)]));
   const count = Object.keys(edits).length;
   return html`
     <div class="bar settings-find">
@@ -73,9 +84,9 @@ function Values({ now, items, reload, query }) {
     </div>`}`;
 }
 
-/** Whether every word occurs in a setting's name, description or environment variables. */
+/** Whether every word occurs in a setting's name, group, description or environment variables. */
 function fits(item, wanted) {
-  const text = `${item.key} ${item.description} ${item.environment.join(" ")}`.toLowerCase();
+  const text = `${item.key} ${t(`settings.group.${groupOf(item)}`)} ${item.description} ${item.english} ${item.environment.join(" ")}`.toLowerCase();
   return wanted.toLowerCase().split(/\s+/).every((word) => text.includes(word));
 }
 
@@ -87,7 +98,7 @@ function Group({ name, list, open, edits, edit, refused, reset }) {
   const changed = list.filter((item) => item.source !== "default").length;
   return html`<details class="settings-group" open=${shown} onToggle=${(event) => event.target.open !== shown && setChosen(event.target.open)}>
     <summary>
-      <h2>${name}</h2>
+      <h2>${t(`settings.group.${name}`)}</h2>
       <span class="muted small">${t("settings.count", { count: list.length })}</span>
       ${changed > 0 && html`<span class="badge accent">${t("settings.count.changed", { count: changed })}</span>`}
     </summary>

@@ -2,6 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { AnswerText } from "../ask/answer.js";
 import { Conflicts, Notes, Trust } from "../ask/notes.js";
+import { renumbered } from "../ask/numbers.js";
 import { Peek } from "../ask/peek.js";
 import { placeOfCitation, placeOfSource } from "../ask/places.js";
 import { Sources } from "../ask/sources.js";
@@ -23,7 +24,7 @@ export default function Share() {
   useEffect(() => {
     if (!hash) return setProblem({ status: 404 }); // the URL has no answer id
     setProblem(null);
-    get(`/shares/${encodeURIComponent(hash)}`).then(setAnswer, setProblem);
+    get(`/shares/${encodeURIComponent(hash)}`).then((found) => setAnswer(renumbered(found)), setProblem);
   }, [hash]);
   useKey("Escape", place ? () => setPlace(null) : null);
   if (problem) return html`<${Empty} heading="h1" icon="link" title=${t("share.gone")}>${problem.status === 404 ? t("share.gone.why") : problem.words}</${Empty}>`;

@@ -7,6 +7,7 @@ import { Toasts } from "../parts/toast.js";
 import { connection } from "../common/connection.js";
 import { html } from "../common/html.js";
 import { t } from "../common/words.js";
+import { DropAnywhere } from "./drops.js";
 import { Help } from "./help.js";
 import { useKey } from "./keys.js";
 import { go, usePlace, viewOf } from "./router.js";
@@ -46,6 +47,7 @@ export function Frame() {
         ${closed ? null : view ? html`<${Room} key=${view.name} view=${view} rest=${found.rest} query=${query} person=${person} />` : html`<${Lost} />`}
       </main>
     </div>
+    <${DropAnywhere} />
     <${Toasts} />
     ${helpOpen && html`<${Help} close=${() => openHelp(false)} />`}`;
 }

@@ -12,7 +12,7 @@ export const session = {
   use: () => person.use(),
   async load() {
     try {
-      person.set(await get("/me", {}, { quiet: true }));
+      person.set((await get("/auth/ways", {}, { quiet: true })).user); // `/me` would log an error where nobody is logged in
     } catch {
       person.set(null); // not logged in or unreachable; the frame shows which
     }

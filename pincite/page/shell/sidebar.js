@@ -1,12 +1,10 @@
 // The side bar: views, content of the current view, and the user menu.
-import { useState } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
 import { Menu } from "../parts/menu.js";
 import { html } from "../common/html.js";
 import { state } from "../common/state.js";
 import { t } from "../common/words.js";
 import { LookMenu } from "./look.js";
-import { PasswordDialog } from "./password.js";
 import { go } from "./router.js";
 import { may, session } from "./session.js";
 import { VIEWS } from "./views.js";
@@ -37,14 +35,12 @@ export function SideBar({ view, open, close, help }) {
 }
 
 function Person({ person }) {
-  const [passwordOpen, openPassword] = useState(false);
   const leave = async () => {
     await session.logOut();
     go("/login");
   };
   return html`<${Menu} label=${person.name} icon="person" text=${html`<span class="clip">${person.name}</span>`} up items=${[
-      { label: t("password.title"), icon: "key", onClick: () => openPassword(true) },
+      { label: t("view.account"), icon: "person", onClick: () => go("/account") },
       { label: t("frame.logout"), icon: "leave", onClick: leave },
-    ]} />
-    ${passwordOpen && html`<${PasswordDialog} close=${() => openPassword(false)} />`}`;
+    ]} />`;
 }

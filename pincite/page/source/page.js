@@ -4,8 +4,12 @@ import { Icon } from "../parts/icon.js";
 import { API, get, send } from "../common/api.js";
 import { html } from "../common/html.js";
 import { t } from "../common/words.js";
+import { Find } from "./find.js";
+import { Marked } from "./marks.js";
+import { Zoom, useZoom } from "./zoom.js";
 
 const here = new URL("../vendor/pdf/", import.meta.url);
+const MAX_SCALE = 6;
 let library = null;
 
 /** Load pdf.js with its worker; the policy allows no other workers. */
@@ -33,6 +37,8 @@ export function PageView({ place }) {
   const [file, setFile] = useState(null);
   const [spots, setSpots] = useState([]);
   const [number, setNumber] = useState(place.page ?? 1);
+  const [found, setFound] = useState([]);
+  const zoom = useZoom(place.end > place.start);
   const [problem, setProblem] = useState(null);
   useEffect(() => {
     let left = false;
@@ -61,20 +67,24 @@ export function PageView({ place }) {
   if (problem) return html`<p class="notice bad" role="alert"><${Icon} name="warning" />${problem.words ?? t("source.unreadable")}
     <a href=${`${API}/documents/${place.documentId}/file?version=${encodeURIComponent(place.version)}`} download>${t("source.download")}</a></p>`;
   const rects = spots.filter((one) => one.page === number).flatMap((one) => one.rects);
+  const turn = (to) => (setNumber(to), setFound([]));
   return html`<div class="source-body pdf" aria-busy=${file === null}>
     ${file && html`
       <div class="pager">
-        <button class="icon-button" aria-label=${t("source.page.before")} disabled=${number <= 1} onClick=${() => setNumber(number - 1)}><${Icon} name="back" /></button>
+        <button class="icon-button" aria-label=${t("source.page.before")} disabled=${number <= 1} onClick=${() => turn(number - 1)}><${Icon} name="back" /></button>
         <span aria-live="polite">${t("source.page", { number, of: file.numPages })}</span>
-        <button class="icon-button" aria-label=${t("source.page.after")} disabled=${number >= file.numPages} onClick=${() => setNumber(number + 1)}><${Icon} name="chevron" /></button>
+        <button class="icon-button" aria-label=${t("source.page.after")} disabled=${number >= file.numPages} onClick=${() => turn(number + 1)}><${Icon} name="chevron" /></button>
+        <${Zoom} zoom=${zoom} />
+        <${Find} file=${file} number=${number} go=${(to, boxes) => (setNumber(to), setFound(boxes))} />
       </div>
-      <${Sheet} key=${number} file=${file} number=${number} rects=${rects} quote=${place.quote} />`}
+      <div class="zoomed" tabindex="0" role="region" aria-label=${t("source.page.plain", { number })}>
+        <${Sheet} key=${`${number} ${zoom.value}`} file=${file} number=${number} rects=${rects} found=${found} zoom=${zoom.value} quote=${place.quote} /></div>`}
     ${!file && html`<div class="skeleton sheet"></div>`}
   </div>`;
 }
 
-/** One page, as wide as its pane, with highlights positioned in percent of its size. */
-function Sheet({ file, number, rects, quote }) {
+/** One page, in its zoom relative to its pane, with highlights over it. */
+function Sheet({ file, number, rects, found, zoom, quote }) {
   const box = useRef();
   const canvas = useRef();
   const [size, setSize] = useState(null);
@@ -87,7 +97,7 @@ function Sheet({ file, number, rects, quote }) {
       if (left) return;
       setSize(plain);
       const scale = (box.current.clientWidth / plain.width) * devicePixelRatio;
-      const viewport = page.getViewport({ scale: Math.min(scale, 4) });
+      const viewport = page.getViewport({ scale: Math.min(scale, MAX_SCALE) });
       Object.assign(canvas.current, { width: Math.floor(viewport.width), height: Math.floor(viewport.height) });
       drawing = page.render({ canvas: canvas.current, viewport });
       await drawing.promise.catch((error) => error.name === "RenderingCancelledException" || Promise.reject(error));
@@ -98,12 +108,11 @@ function Sheet({ file, number, rects, quote }) {
       drawing?.cancel();
     };
   }, [file, number]);
-  useEffect(() => box.current.querySelector(".rect")?.scrollIntoView({ block: "center" }), [size, rects.length]);
-  const share = (value, of) => `${(value / of) * 100}%`;
-  return html`<div class="sheet" ref=${box} style=${size ? { aspectRatio: `${size.width} / ${size.height}` } : {}}>
+  useEffect(() => box.current.querySelector(found.length ? ".found" : ".rect")?.scrollIntoView({ block: "center", inline: "center" }), [size, rects.length, found]);
+  const style = { width: `${zoom * 100}%`, ...(zoom > 1 && { maxWidth: "none" }), ...(size && { aspectRatio: `${size.width} / ${size.height}` }) };
+  return html`<div class="sheet" ref=${box} style=${style}>
     <canvas ref=${canvas} role="img" aria-label=${rects.length ? t("source.page.marked", { number, quote }) : t("source.page.plain", { number })}></canvas>
-    ${size && rects.map(([x, y, right, bottom], place) => html`<div key=${place} class="rect" style=${{
-      left: share(x, size.width), top: share(y, size.height), width: share(right - x, size.width), height: share(bottom - y, size.height),
-    }}></div>`)}
+    <${Marked} rects=${rects} width=${size?.width} height=${size?.height} />
+    <${Marked} rects=${found} width=${size?.width} height=${size?.height} kind="rect found" />
   </div>`;
 }

@@ -9,9 +9,10 @@ import { useContent } from "./content.js";
 import { Excerpt } from "./excerpt.js";
 
 const CONTEXT_CHARS = 20_000;
+const MAIL = "message/rfc822"; // its lines are lines: headers, greetings, signatures
 const FRONT_MATTER = /^---\n[\s\S]*?\n(?:---|\.\.\.)\n/;
 
-export function TextView({ place }) {
+export function TextView({ place, mime }) {
   const { content, problem } = useContent(place);
   const [around, setAround] = useState(CONTEXT_CHARS);
   const [found, setFound] = useState(true);
@@ -19,7 +20,7 @@ export function TextView({ place }) {
   const part = content === null ? null : partAround(content, place, around);
   useLayoutEffect(() => {
     if (!part) return;
-    box.current.replaceChildren(rendered(part.text, { spans: [{ start: part.start, end: part.end, make: passage }] }));
+    box.current.replaceChildren(rendered(part.text, { spans: [{ start: part.start, end: part.end, make: passage }], breaks: mime === MAIL }));
     const marks = box.current.querySelectorAll("mark");
     for (const mark of marks) mark.closest("tr")?.classList.add("marked");
     setFound(marks.length > 0);

@@ -5,9 +5,7 @@ import { Tabs } from "../parts/tabs.js";
 import { API, get } from "../common/api.js";
 import { html } from "../common/html.js";
 import { moment, t } from "../common/words.js";
-import { LinesView } from "./lines.js";
-import { PageView } from "./page.js";
-import { TextView } from "./text.js";
+import { SOURCE_VIEWS, waysOf } from "./views.js";
 
 /** `place` is `{documentId, version, start, end, title, name, heading, where, …}`; offsets are of that version's text. */
 export function SourceView({ place, close }) {
@@ -43,8 +41,7 @@ export function SourceView({ place, close }) {
   </section>`;
 }
 
-const VIEWS = { page: PageView, text: TextView, lines: LinesView };
-const body = (name, place, about) => html`<${VIEWS[name]} place=${place} about=${about} />`;
+const body = (name, place, about) => html`<${SOURCE_VIEWS[name]} place=${place} mime=${about.mime} />`;
 
 /** Load the properties of a version: its number, date and available views. */
 async function look(id, version) {
@@ -52,9 +49,8 @@ async function look(id, version) {
   const at = versions.items.findIndex((one) => one.id === version || one.version === version);
   const found = versions.items[at] ?? {};
   const mime = found.mime ?? document.mime;
-  const views = mime === "application/pdf" ? ["page", "text"] : mime === "text/plain" ? ["lines"] : ["text", "lines"];
   return {
-    id, version, mime, views, name: document.name, date: found.created_at ?? document.updated_at,
+    id, version, mime, views: waysOf(mime), name: document.name, date: found.created_at ?? document.updated_at,
     number: versions.items.length - at, of: versions.items.length, newest: at <= 0,
   };
 }

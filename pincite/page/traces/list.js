@@ -17,7 +17,7 @@ export function List({ query, person }) {
   const chosen = Object.fromEntries(["kind", "status", "slow", "within"].map((name) => [name, query.get(name) ?? ""]));
   const [more, setMore] = useState([]);
   const params = {
-    kind: chosen.kind, errors: chosen.status === "failed" || null, degraded: chosen.status === "degraded" || null,
+    kind: chosen.kind === "all" ? "" : chosen.kind, evaluations: chosen.kind ? null : false, errors: chosen.status === "failed" || null, degraded: chosen.status === "degraded" || null,
     slower_than_ms: chosen.slow, since: WITHIN_H[chosen.within] && new Date(Date.now() - WITHIN_H[chosen.within] * 3600_000).toISOString(), limit: 50,
   };
   const loaded = useLoad(() => (setMore([]), get("/traces", params)), Object.values(chosen));
@@ -29,7 +29,7 @@ export function List({ query, person }) {
   return html`<div class="room">
     <header><h1>${t("view.traces")}</h1><button class="button" onClick=${loaded.reload}>${t("traces.again")}</button></header>
     <div class="bar filters" role="search" aria-label=${t("traces.filters")}>
-      <${Choice} label=${t("traces.kind")} value=${chosen.kind} onChange=${set("kind")} options=${KINDS.map((kind) => [kind, t(`kind.${kind}`)])} />
+      <${Choice} label=${t("traces.kind")} value=${chosen.kind} onChange=${set("kind")} first=${t("traces.usual")} options=${[["all", t("audit.all")], ...KINDS.map((kind) => [kind, t(`kind.${kind}`)])]} />
       <${Choice} label=${t("traces.status")} value=${chosen.status} onChange=${set("status")}
         options=${[["failed", t("traces.failed")], ["degraded", t("traces.degraded")]]} />
       <${Choice} label=${t("traces.slow")} value=${chosen.slow} onChange=${set("slow")}
@@ -49,9 +49,9 @@ export function List({ query, person }) {
   </div>`;
 }
 
-function Choice({ label, value, onChange, options }) {
+function Choice({ label, value, onChange, options, first = t("audit.all") }) {
   return html`<label>${label} <select value=${value} onChange=${onChange}>
-    <option value="">${t("audit.all")}</option>
+    <option value="">${first}</option>
     ${options.map(([name, text]) => html`<option key=${name} value=${name} selected=${name === value}>${text}</option>`)}
   </select></label>`;
 }

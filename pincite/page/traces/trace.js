@@ -4,6 +4,7 @@ import { Loaded } from "../parts/loaded.js";
 import { get } from "../common/api.js";
 import { html } from "../common/html.js";
 import { useLoad } from "../common/load.js";
+import { told } from "../common/told.js";
 import { formatValue } from "../common/values.js";
 import { moment, number, percent, t } from "../common/words.js";
 import { Status } from "./list.js";
@@ -30,9 +31,9 @@ function Told({ trace, own }) {
   return html`
     <header class="trace-head"><h1>${trace.question ?? t(`kind.${trace.kind}`)}</h1>
       <div class="bar"><span class="badge">${t(`kind.${trace.kind}`)}</span><${Status} trace=${trace} /></div></header>
-    ${trace.error && html`<p class="notice bad"><${Icon} name="warning" />${trace.error}</p>`}
+    ${trace.error && html`<p class="notice bad"><${Icon} name="warning" />${told(trace.error)}</p>`}
     ${trace.degraded.map((note) => html`<p key=${note.stage + note.reason} class="notice warn"><${Icon} name="warning" /><span>
-      <strong>${note.stage}</strong> ${note.reason}</span></p>`)}
+      <strong>${note.stage}</strong> ${told(note.reason)}</span></p>`)}
     <dl class="facts wide">${facts.map(([name, value]) => html`<div key=${name}><dt>${t(`trace.${name}`)}</dt><dd>${value}</dd></div>`)}</dl>
     <h2>${t("trace.steps")}</h2>
     <${Waterfall} spans=${trace.spans} total=${trace.duration_ms} />

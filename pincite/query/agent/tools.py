@@ -104,7 +104,8 @@ class DocumentArguments(ToolArguments):
         default=None, description="The document's id, as a search returned it."
     )
     source_uri: Annotated[str, Field(max_length=2000)] | None = Field(
-        default=None, description="Instead of the id: the address the document was fetched from."
+        default=None,
+        description="Instead of the id: the address of the document, as a source names it, or its file name.",
     )
     version: Annotated[str, Field(max_length=100)] | None = Field(
         default=None, description="An earlier version of the document; usually omitted."

@@ -12,6 +12,9 @@ MIN_RELEVANCE = 0.02
 """Minimum relevance of a passage for an answer, whatever its cosine is."""
 MIN_SHARE_OF_BEST = 0.08
 """Minimum relevance as a share of the best passage's; docs/evaluation.md has the results of other values."""
+FIRST_KEPT = 3
+"""Passages that an extractive answer keeps by their place, if any is relevant: with words that few documents have, or in
+German, the right passage often comes first in the search although its estimated relevance is low."""
 EXTRACTIVE_FACTOR = 0.25
 """Factor on these thresholds for extractive answers: these check every sentence and can refuse by themselves."""
 
@@ -34,7 +37,8 @@ async def relevance_filter(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hi
         with span("verification", passages=len(strong)) as it:
             verified = drop_irrelevant(strong, factor * MIN_RELEVANCE)
             it.attributes["kept"] = len(verified)
-    chosen = {hit.chunk.key for hit in verified}
+    first = hits[:FIRST_KEPT] if factor < 1 and not raised else []
+    chosen = {hit.chunk.key for hit in (*verified, *first)}
     kept = [hit for hit in hits if hit.chunk.key in chosen or is_title_match(hit)] if verified else []
     run.observe(weak=len(hits) - len(strong), unverified=len(strong) - len(verified), kept=len(kept))
     if hits and not kept:

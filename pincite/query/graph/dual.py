@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
+from typing import TYPE_CHECKING
 
 from pincite.core.protocols import Match
 from pincite.core.query.plan import Plan
@@ -10,7 +11,9 @@ from pincite.core.run import Run
 from pincite.core.traces import observe
 from pincite.errors import Unavailable
 from pincite.query.graph.search import question_names
-from pincite.query.retrieve.engine import FirstPass
+
+if TYPE_CHECKING:
+    from pincite.query.retrieve.engines import FirstPass
 
 MAX_PER_LEVEL = 20
 """Passages of each level."""
@@ -23,7 +26,7 @@ class DualLevel:
     run: Run
     plan: Plan
 
-    async def search(self, first: FirstPass) -> Sequence[Match]:
+    async def search(self, first: "FirstPass") -> Sequence[Match]:
         """The passages of both levels, one of each in turn; the first has the score 1."""
         graph, scope, filters = self.run.kit.graph, self.run.scope, self.plan.question.filters
         assert graph is not None

@@ -2,15 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pincite.core.protocols import Match
 from pincite.core.query.plan import Plan
 from pincite.core.run import Run
 from pincite.core.traces import observe
 from pincite.query.graph.pagerank import rank_passages
-from pincite.query.retrieve.engine import FirstPass
 from pincite.query.retrieve.title_links import names_in
 from pincite.text.wording.entity_names import name_hash, name_key
+
+if TYPE_CHECKING:
+    from pincite.query.retrieve.engines import FirstPass
 
 SEED_PASSAGES = 5
 """So many of the best passages are seeds with their entities."""
@@ -27,7 +30,7 @@ class GraphTraversal:
     run: Run
     plan: Plan
 
-    async def search(self, first: FirstPass) -> Sequence[Match]:
+    async def search(self, first: "FirstPass") -> Sequence[Match]:
         """The passages by personalised PageRank within two hops; the best one has the score 1."""
         run, plan = self.run, self.plan
         assert run.kit.graph is not None

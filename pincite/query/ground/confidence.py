@@ -8,8 +8,10 @@ from pincite.core.query.answer import Confidence, ConfidenceLevel, Groundedness
 from pincite.query.ground.support import MIN_SUPPORT
 from pincite.text.terms import query_terms, question_language, terms
 
-HIGH_SCORE, MEDIUM_SCORE = 0.8, 0.5
+HIGH_SCORE, MEDIUM_SCORE = 0.92, 0.5
 """Minimum calibrated scores of these levels; docs/evaluation.md says how often answers of each are right."""
+HIGH_PRODUCT = 0.8
+"""Minimum product of relevance and grounding for the level high."""
 COUNT_LEVELS: tuple[tuple[ConfidenceLevel, int, float], ...] = (("high", 3, 0.5), ("medium", 2, 0.3))
 """The rule `counted`: the level, the minimum of passages and the minimum mean similarity."""
 CLOSE_LEAD = 1.5
@@ -35,7 +37,7 @@ class Curve:
 
 
 # Fitted by `./run bench confidence --data DIR`; see docs/evaluation.md.
-FITTED_CURVE = Curve(0.31, 0.76, 0.2)
+FITTED_CURVE = Curve(0.63, 1.66, 0.26)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +69,10 @@ def calibrated_confidence(inputs: ConfidenceInputs) -> Confidence:
 
 def product_confidence(inputs: ConfidenceInputs) -> Confidence:
     """The confidence as relevance × grounding."""
-    return _confidence_of(inputs, raw_confidence(inputs))
+    return _confidence_of(inputs, raw_confidence(inputs), high=HIGH_PRODUCT)
 
 
-def _confidence_of(inputs: ConfidenceInputs, score: float) -> Confidence:
+def _confidence_of(inputs: ConfidenceInputs, score: float, high: float = HIGH_SCORE) -> Confidence:
     """The score with its level and reasons.
 
     The level is not high where the model cited nothing, sources or drafts disagree, nothing was found about a word of the
@@ -79,7 +81,7 @@ def _confidence_of(inputs: ConfidenceInputs, score: float) -> Confidence:
     """
     if not inputs.relevant:
         return Confidence(0.0, "low", "no sentence is supported by a source")
-    level: ConfidenceLevel = "high" if score >= HIGH_SCORE else "medium" if score >= MEDIUM_SCORE else "low"
+    level: ConfidenceLevel = "high" if score >= high else "medium" if score >= MEDIUM_SCORE else "low"
     disagreed = inputs.agreement is not None and inputs.agreement < MIN_AGREEMENT
     if level == "high" and (
         inputs.uncited or inputs.conflicts or disagreed or inputs.computed or inputs.missing or inputs.across

@@ -161,6 +161,8 @@ def _make_citation(mark: CitationMark, chunk: RetrievedChunk, found: SupportVerd
         reason=found.reason if mark.has_section else _no_section(mark, found.reason),
         title=chunk.title,
         section=(" > ".join(chunk.section_path) or None) if mark.has_section else None,
+        document_id=chunk.document_id,
+        version=chunk.version,
     )
 
 

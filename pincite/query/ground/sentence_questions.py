@@ -16,6 +16,7 @@ _FORMS = (
     ("suggested.price", "suggested.ask_price"),
     ("suggested.moment", "suggested.ask_moment"),
     ("suggested.name", "suggested.ask_name"),
+    ("suggested.value", "suggested.ask_value"),
 )
 """Patterns of sentences, and the questions that they answer."""
 

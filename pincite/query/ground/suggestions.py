@@ -81,7 +81,7 @@ def _questions_from_passages(plan: Plan, evidence: Evidence, cited: Collection[i
         ):
             continue
         seen.add(_section(chunk))
-        question = _heading_as_question(chunk) or _first_question(chunk)
+        question = passage_question(chunk.text, chunk.heading_path, language)
         if question and question not in made and not frozenset(terms(question, language)) <= asked:
             made.add(question)
             yield question
@@ -91,21 +91,26 @@ def _section(chunk: RetrievedChunk) -> tuple[str, tuple[str, ...]]:
     return chunk.document_id, chunk.heading_path
 
 
-def _heading_as_question(chunk: RetrievedChunk) -> str | None:
-    """The heading of a passage where it is a question itself."""
-    heading = _NUMBERED.sub("", chunk.heading_path[-1].strip(" #*`")) if chunk.heading_path else ""
+def passage_question(text: str, heading_path: Sequence[str], language: str) -> str | None:
+    """A question that a passage answers: its heading, or one made from its first sentences."""
+    heading = heading_path[-1] if heading_path else ""
+    return heading_as_question(heading, language) or _first_question(text[:MAX_LEAD_CHARS], language)
+
+
+def heading_as_question(heading: str, language: str) -> str | None:
+    """A heading that is a question itself."""
+    heading = _NUMBERED.sub("", heading.strip(" #*`"))
     is_question = heading.endswith("?") and len(heading) <= MAX_HEADING_CHARS
-    return heading if is_question and len(terms(heading, chunk.language)) > 1 else None
+    return heading if is_question and len(terms(heading, language)) > 1 else None
 
 
-def _first_question(chunk: RetrievedChunk) -> str | None:
+def _first_question(lead: str, language: str) -> str | None:
     """What the first sentences of a passage answer or define, as a question."""
-    lead = chunk.text[:MAX_LEAD_CHARS]
     for start, end in sentences(lead):
-        if question := sentence_question(lead[start:end], chunk.language):
+        if question := sentence_question(lead[start:end], language):
             return question
-        definite = lang.own_regex("suggested.definite", chunk.language, r"\s*%s\b").match(lead, start)
-        if not definite and (found := definition_question(lead[start:end], chunk.language)):
+        definite = lang.own_regex("suggested.definite", language, r"\s*%s\b").match(lead, start)
+        if not definite and (found := definition_question(lead[start:end], language)):
             return found[0]  # `What is the exception?` says nothing alone
     return None
 

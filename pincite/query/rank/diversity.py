@@ -9,7 +9,7 @@ from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 from pincite.config.branches.retrieval import Rag
 from pincite.core.query.hits import Adjustment, Hit, Scale
@@ -36,50 +36,35 @@ def dedupe(hits: Sequence[Hit], limit: int | None = None) -> list[Hit]:
     Only hits of one level are compared: a section of one passage has the same text and is another result.
     """
     kept: list[Hit] = []
-    texts: list[_Text] = []
     lengths: list[tuple[float, int]] = []
     for hit in hits:
         if len(kept) == limit:
             break
-        text = _Text(hit.chunk.text)
-        near = lengths[bisect_left(lengths, (MIN_LENGTH_RATIO * text.length,)) :]  # the others are too short
-        similar = sorted(n for length, n in near if MIN_LENGTH_RATIO * length <= text.length)
-        same_level = (n for n in similar if kept[n].chunk.level == hit.chunk.level)
-        duplicate = next((n for n in same_level if text.is_duplicate_of(texts[n])), None)
+        text, level = hit.chunk.text, hit.chunk.level
+        near = lengths[bisect_left(lengths, (MIN_LENGTH_RATIO * len(text),)) :]  # the others are too short
+        similar = sorted(n for length, n in near if MIN_LENGTH_RATIO * length <= len(text))
+        same_level = (n for n in similar if kept[n].chunk.level == level)
+        duplicate = next((n for n in same_level if _is_duplicate(text, kept[n].chunk.text)), None)
         if duplicate is None:
-            insort(lengths, (text.length, len(kept)))
+            insort(lengths, (len(text), len(kept)))
             kept.append(hit)
-            texts.append(text)
         else:
             kept[duplicate] = replace(kept[duplicate], also_in=(*kept[duplicate].also_in, hit.chunk))
     return kept
 
 
-class _Text:
-    """A text, with its tokens computed only where another text has a similar length."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.length = len(text)
-
-    @cached_property
-    def tokens(self) -> frozenset[str]:
-        return _tokens(self.text)
-
-    def is_duplicate_of(self, other: "_Text") -> bool:
-        """Whether two texts are duplicates; the cheap checks come first."""
-        shorter, longer = sorted((self.length, other.length))
-        if self.text == other.text or shorter < MIN_LENGTH_RATIO * longer:
-            return self.text == other.text
-        fewer, more = sorted((len(self.tokens), len(other.tokens)))
-        if longer > SHORT_TEXT_CHARS and (
-            fewer < MIN_SHARED_TOKENS * more or len(self.tokens & other.tokens) < MIN_SHARED_TOKENS * more
-        ):
+def _is_duplicate(one: str, other: str) -> bool:
+    """Whether two texts of similar length are duplicates; the cheap checks come first."""
+    if one == other:
+        return True
+    if len(one) > SHORT_TEXT_CHARS or len(other) > SHORT_TEXT_CHARS:
+        mine, theirs = _tokens(one), _tokens(other)
+        if len(mine & theirs) < MIN_SHARED_TOKENS * max(len(mine), len(theirs)):
             return False
-        return _has_same_words(self.text, other.text)
+    return _has_same_words(one, other)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1024)
 def _tokens(text: str) -> frozenset[str]:
     """The tokens of a text; cached, since later questions find the same passages."""
     return frozenset(text.lower().split())
@@ -107,6 +92,8 @@ MAX_MMR_STEPS = 100
 """Hits that MMR selects one by one; the rest are ordered by their value after these."""
 SAME_DOCUMENT_SIMILARITY = 0.5
 """Minimum similarity of two passages of one document."""
+MIN_SCORE_RANGE = 0.1
+"""Scores are compared on a range of at least this share of the best one: nearly equal scores stay nearly equal."""
 
 
 def diversifies(plan: Plan, rag: Rag) -> bool:
@@ -122,7 +109,8 @@ def mmr(hits: Sequence[Hit], weight: float, limit: int) -> list[Hit]:
     if len(hits) < 2:
         return list(hits)
     scores = [hit.score for hit in hits]
-    scale = Scale(weight, min(scores), (max(scores) - min(scores)) or 1.0)
+    span = max(max(scores) - min(scores), MIN_SCORE_RANGE * abs(max(scores)))
+    scale = Scale(weight, min(scores), span or 1.0)
     terms_of = [chunk_terms(hit.chunk) for hit in hits]
     similarity, remaining, selected = [0.0] * len(hits), list(range(len(hits))), list[Hit]()
 

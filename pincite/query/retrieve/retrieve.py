@@ -9,8 +9,7 @@ from pincite.core.query.plan import Plan, Search
 from pincite.core.run import Run
 from pincite.core.traces import span
 from pincite.errors import Unavailable
-from pincite.query.retrieve.engine import FirstPass
-from pincite.query.retrieve.engines import FurtherEngines
+from pincite.query.retrieve.engines import FirstPass, FurtherEngines
 from pincite.query.retrieve.fusion import Fusion, Ranking
 from pincite.query.retrieve.title_links import QUESTION_MENTION_SCORE, boost_named_documents, mentioned_names
 

@@ -71,19 +71,19 @@ def _names_in_passage(text: str) -> frozenset[str]:
 
 def names_in(text: str) -> Iterator[str]:
     """What may be somebody's title in a text, as written: up to six words from one with a capital or a figure."""
-    words = [(match.group(), *match.span()) for match in _WORD.finditer(text)]
-    for first, (opening, start, _) in enumerate(words):
-        if not (opening[0].isupper() or opening[0].isdigit()):
+    spans = [match.span() for match in _WORD.finditer(text)]
+    stop_words, is_plain = lang.recognised_words("terms.stop_words"), text.isprintable() and "  " not in text
+    for first, (start, _) in enumerate(spans):
+        if not (text[start].isupper() or text[start].isdigit()):
             continue
         meant, reached = False, start
-        for word, begin, end in words[first : first + _MAX_NAME_WORDS]:
+        for begin, end in spans[first : first + _MAX_NAME_WORDS]:
             if begin - reached > _MAX_GAP_CHARS:
                 break
-            meant = meant or word.lower() not in lang.recognised_words("terms.stop_words")
+            meant = meant or text[begin:end].lower() not in stop_words
             reached = end
             if meant and end - start >= _MIN_NAME_CHARS:
-                name = text[start:end]
-                yield name if name.isprintable() and "  " not in name else " ".join(name.split())
+                yield text[start:end] if is_plain else " ".join(text[start:end].split())
 
 
 def bare_title(title: str) -> str:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import TypeVar
 
 from pincite.core.query.plan import Hints, Intent, QuestionAnalysis, QuestionType
@@ -63,6 +64,7 @@ _SUMMARY_LEVELS = (0, 1)
 _Weights = tuple[tuple[float, tuple[str, ...]], ...]
 
 
+@lru_cache(maxsize=256)
 def analyse_question(text: str) -> QuestionAnalysis:
     """Everything a question says about itself."""
     text = text[:MAX_QUESTION_CHARS]

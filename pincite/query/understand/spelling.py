@@ -144,6 +144,16 @@ def apply_corrections(text: str, fixes: Mapping[PossibleTypo, str]) -> str:
     return text
 
 
+def with_apostrophes(text: str) -> str:
+    """The text with the apostrophes of contractions that were typed without: `dont` is no slip of `done`."""
+    known = lang.mapping("spelling.contractions", question_language(text))
+    return _WHOLE.sub(lambda match: _like(match.group(), known.get(match.group().lower(), match.group())), text)
+
+
+def _like(written: str, word: str) -> str:
+    return word.capitalize() if written[0].isupper() and not word[0].isupper() else word
+
+
 MAX_UNKNOWN_WORDS = 8
 """Where more words than these are unknown to everything, it is not their spelling."""
 
@@ -156,14 +166,14 @@ async def spelling_correction(run: Run, question: Question) -> Question:
     vocabulary = run.kit.vocabulary
     if not run.settings.spelling.enabled or vocabulary is None or question.many or question.also:
         return question
-    text = question.search_text
+    text = with_apostrophes(question.search_text)
     looked_at = possible_typos(text)
     held = await vocabulary.known_words({one.word for one in looked_at}, scope=run.scope)
     unknown = [one for one in looked_at if one.word not in held]
     fixes = await _find_corrections(run, question, unknown) if unknown else {}
     fixed = apply_corrections(text, fixes)
     run.observe(words=len(looked_at), unknown=len(unknown), corrected=len(fixes) if fixed != text else 0)
-    if fixed == text:
+    if fixed == question.search_text:
         return question
     other_name = question.standalone is None and any(one.name for one in fixes)  # it may be one: both are searched
     return replace(question, corrected=fixed, guessed=question.guessed or other_name)

@@ -82,14 +82,14 @@ def route_by_kind(analysis: QuestionAnalysis, text: str, *, both: bool = False) 
 def passage_count(question: Question, rag: Rag, strategy: Strategy, analysis: QuestionAnalysis) -> int:
     """The number of passages: as requested, else the default times the breadth of the strategy or the intent.
 
-    With `rag.strategy=by_type`, it is the default for every question.
+    With `rag.strategy=by_type`, it is the default for every question. Without `rag.top_k_by_intent`, the intent does not
+    count.
     """
     if question.top_k is not None:
         return question.top_k
     if uses_types(question, rag):
         return rag.top_k
     by_setting = strategy == "dense_only" and question.strategy is None and not rag.use_hybrid_search
-    factor = max(
-        1.0 if by_setting else STRATEGIES[strategy].breadth, analysis.hints.breadth if analysis.hints.breadth > 1 else 0
-    )
+    by_intent = analysis.hints.breadth if rag.top_k_by_intent and analysis.hints.breadth > 1 else 0
+    factor = max(1.0 if by_setting else STRATEGIES[strategy].breadth, by_intent)
     return max(1, min(1000, round(rag.top_k * factor)))

@@ -49,6 +49,15 @@ _CONTAINS_ALL = (
     " and not exists (select from unnest(%(words)s::text[]) w where position(w in lower(s.title)) = 0 and not exists"
     " (select from turn t where t.session_id = s.id and position(w in lower(t.question || ' ' || t.words)) > 0))"
 )
+_ADD_TURN = """
+    insert into turn (session_id, owner, question, standalone, words, answer, complete, removed, trace_id)
+    values (%(session)s, %(owner)s, %(question)s, %(standalone)s, %(words)s, %(answer)s, %(complete)s, %(removed)s,
+            %(trace)s)
+    returning id"""
+_COMPLETE_TURN = """
+    update turn set standalone = %(standalone)s, words = %(words)s, answer = %(answer)s, complete = %(complete)s,
+                    removed = %(removed)s
+    where id = %(id)s and session_id = %(session)s and owner = %(owner)s returning id"""
 _READABLE = "select id from document where id = any(%s) and realm = any(%s)"
 
 
@@ -150,45 +159,74 @@ class Sessions:
         async with self._database.transaction(scope.person) as connection:
             return (await connection.execute("delete from session where owner = %s", (scope.person,))).rowcount
 
-    async def recent(self, scope: Scope, session_id: str, turns: int) -> tuple[Exchange, ...]:
-        """Return the last turns, oldest first; answers that are incomplete or cite unreadable documents are empty."""
+    async def recent(
+        self, scope: Scope, session_id: str, turns: int, *, before: str | None = None
+    ) -> tuple[Exchange, ...]:
+        """Return the last turns, oldest first; answers that are incomplete or cite unreadable documents are empty.
+
+        With `before`, the turns before the one with this trace id.
+        """
         async with self._database.transaction(scope.person) as connection:
             await _find_session(connection, scope, session_id)
+            end = None if before is None else await _find_turn(connection, scope, session_id, before)
             found = await fetch_all(
                 connection,
                 "select question, standalone, case when complete and not removed and not exists ("
                 " select from turn_document q where q.turn_id = t.id and not exists"
                 " (select from document d where d.id = q.document_id and d.realm = any(%s))) then words else '' end"
-                " from turn t where session_id = %s and owner = %s order by id desc limit %s",
-                (list(scope.realms), session_id, scope.person, turns),
+                " from turn t where session_id = %s and owner = %s and (%s::bigint is null or id < %s)"
+                " order by id desc limit %s",
+                (list(scope.realms), session_id, scope.person, end, end, turns),
             )
         return tuple(Exchange(*row) for row in reversed(found))
 
-    async def save_turn(self, scope: Scope, session_id: str, turn: KeptTurn) -> None:
-        """Add a turn to a session, even if the caller is cancelled."""
-        await self._shielded(self._keep(scope, session_id, turn))
+    async def begin_turn(self, scope: Scope, session_id: str, question: str, trace_id: str) -> int:
+        """Store a question before its answer, so that it survives a crash; return the number of the turn."""
+        pending = KeptTurn(question, question, "", None, False, trace_id, ())
+        return await self._shielded(self._keep(scope, session_id, pending, None))
 
-    async def _keep(self, scope: Scope, session_id: str, turn: KeptTurn) -> None:
-        """Insert a turn, without the quotes of documents that were removed meanwhile."""
+    async def save_turn(self, scope: Scope, session_id: str, turn: KeptTurn, begun: int | None = None) -> None:
+        """Add a turn to a session, or complete the one that was begun, even if the caller is cancelled."""
+        await self._shielded(self._keep(scope, session_id, turn, begun))
+
+    async def drop_turn(self, scope: Scope, session_id: str, begun: int) -> None:
+        """Remove a turn that was begun and refused; a session without turns is as it was when it was created."""
+        await self._shielded(self._drop(scope, session_id, begun))
+
+    async def _drop(self, scope: Scope, session_id: str, begun: int) -> None:
+        async with self._database.transaction(scope.person) as connection:
+            await connection.execute("delete from turn where id = %s and owner = %s", (begun, scope.person))
+            await connection.execute(
+                "update session s set updated_at = s.created_at, title = '' where s.id = %s and s.owner = %s"
+                " and not exists (select from turn t where t.session_id = s.id)",
+                (session_id, scope.person),
+            )
+
+    async def _keep(self, scope: Scope, session_id: str, turn: KeptTurn, begun: int | None) -> int:
+        """Write a turn, without the quotes of documents that were removed meanwhile; return its number."""
         async with self._database.transaction(scope.person) as connection:
             await _find_session(connection, scope, session_id)
             turn = await _without_removed(connection, scope, turn)
-            row = await fetch_one(
-                connection,
-                "insert into turn (session_id, owner, question, standalone, words, answer, complete, removed, trace_id)"
-                " values (%s, %s, %s, %s, %s, %s, %s, %s, %s) returning id",
-                (
-                    session_id,
-                    scope.person,
-                    storable(turn.question),
-                    storable(turn.standalone),
-                    storable(turn.words),
-                    Jsonb(to_json(turn.answer)) if turn.answer else None,
-                    turn.complete,
-                    turn.removed,
-                    turn.trace_id,
-                ),
-            )
+            if turn.replaces is not None:
+                first = await _find_turn(connection, scope, session_id, turn.replaces)
+                await connection.execute(
+                    "delete from turn where session_id = %s and owner = %s and id >= %s",
+                    (session_id, scope.person, first),
+                )
+            values = {
+                "id": begun,
+                "session": session_id,
+                "owner": scope.person,
+                "question": storable(turn.question),
+                "standalone": storable(turn.standalone),
+                "words": storable(turn.words),
+                "answer": Jsonb(to_json(turn.answer)) if turn.answer else None,
+                "complete": turn.complete,
+                "removed": turn.removed,
+                "trace": turn.trace_id,
+            }
+            row = None if begun is None else await fetch_one(connection, _COMPLETE_TURN, values)
+            row = row or await fetch_one(connection, _ADD_TURN, values)
             assert row is not None
             await connection.execute(
                 "insert into turn_document (document_id, turn_id, owner) select unnest(%s::text[]), %s, %s",
@@ -199,6 +237,7 @@ class Sessions:
                 " where id = %s and owner = %s",
                 (_shortened(turn.question), session_id, scope.person),
             )
+            return int(row[0])
 
 
 async def remove_quotes(connection: Connection, person: str, document_id: str) -> tuple[list[int], int]:
@@ -234,6 +273,15 @@ async def _find_session(connection: Connection, scope: Scope, session_id: str) -
     if row is None:
         raise NotFound(f"there is no session '{session_id}'")
     return Session(*row)
+
+
+async def _find_turn(connection: Connection, scope: Scope, session_id: str, trace_id: str) -> int:
+    """Return the id of the turn with this trace id."""
+    query = "select id from turn where session_id = %s and owner = %s and trace_id = %s"
+    row = await fetch_one(connection, query, (session_id, scope.person, trace_id))
+    if row is None:
+        raise NotFound(f"the session has no turn with the trace id '{trace_id}'")
+    return int(row[0])
 
 
 async def _without_removed(connection: Connection, scope: Scope, turn: KeptTurn) -> KeptTurn:

@@ -41,8 +41,8 @@ class FullTextReader:
             "uri": reading.source_uri,
             "version": reading.version,
         }
-        texts, passages = await self._database.run_batch(
-            scope.person,
+        texts, passages = await self._database.read_batch(
+            scope,
             sql.SQL(_TEXT).format(edition=edition, columns=sql.SQL(select_list(_COLUMNS))),
             sql.SQL(_PASSAGES).format(edition=edition, columns=sql.SQL(select_list(CHUNK_COLUMNS))),
             values=values,

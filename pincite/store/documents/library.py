@@ -16,6 +16,7 @@ from pincite.store.cursors import INVALID_CURSOR
 from pincite.store.database import Columns, Database, by_name, fetch_all, fetch_one, select_list
 from pincite.store.documents.blobs import Blobs
 from pincite.store.documents.row import SELECT_DOCUMENT, VERSION_TEXT_COLUMNS, to_document
+from pincite.store.documents.sorting import in_usual_order, offset_of, order_of
 
 MAX_NAMED_DOCUMENTS = 3
 """Unknown document ids that a warning lists by name; further ones are counted."""
@@ -43,8 +44,12 @@ class Library:
             " where %(looks)s or not (select shut_out()) order by r"
         )
         searched = "select id from generation where state = 'serving'"
-        realms, index = await self._database.run_batch(person, query, searched, values={"looks": read_only.get()})
-        scope = Scope(person, tuple(realm for realm, _ in realms), tuple(revision for _, revision in realms))
+        position = "select case when pg_is_in_recovery() then '' else pg_current_wal_lsn()::text end"
+        [[(reached,)], realms, index] = await self._database.run_batch(
+            person, position, query, searched, values={"looks": read_only.get()}, by_key=True
+        )
+        revisions = tuple(revision for _, revision in realms)
+        scope = Scope(person, tuple(realm for realm, _ in realms), revisions, reached)
         return scope, index[0][0] if index else 0
 
     async def unreadable(self, person: str, document_ids: Collection[str]) -> frozenset[str]:
@@ -129,25 +134,26 @@ class Library:
         return [to_document(row, self._signature) for row in found]
 
     async def find_source(self, scope: Scope, source_uri: str) -> str:
-        """Return the id of the document with this source URI; of several, the oldest.
+        """Return the id of the document with this source URI, or with this one among its URLs; of several, the oldest.
 
         A document without a source URI is found by its file name, if no other has the same.
         """
         async with self._database.transaction(scope.person) as connection:
             rows = await fetch_all(
                 connection,
-                "select id, source_uri from document where realm = any(%s) and (source_uri = %s"
-                " or (source_uri is null and name = %s)) order by source_uri is null, created_at limit 2",
-                (list(scope.realms), source_uri, source_uri),
+                "select id, source_uri = %(uri)s or %(uri)s = any(source_urls) from document where realm = any(%(realms)s)"
+                " and (source_uri = %(uri)s or %(uri)s = any(source_urls) or (source_uri is null and name = %(uri)s))"
+                " order by source_uri is distinct from %(uri)s, not %(uri)s = any(source_urls), created_at limit 2",
+                {"realms": list(scope.realms), "uri": source_uri},
             )
         if not rows:
             raise NotFound(f"there is no document with the source '{source_uri}'")
-        if len(rows) > 1 and rows[0][1] is None:
+        if len(rows) > 1 and not rows[0][1]:
             raise Invalid(f"several documents are called '{source_uri}'; read one by its doc_id")
         return str(rows[0][0])
 
     async def documents(self, scope: Scope, listing: Listing) -> tuple[list[Document], str | None]:
-        """Return one page of documents by folder and name, and the cursor of the next page, if any."""
+        """Return one page of documents in the order of the listing, and the cursor of the next page, if any."""
         conditions, values = ["d.realm = any(%s)"], list[Any]([list(scope.realms)])
         for condition, value in _conditions(listing):
             conditions.append(condition)
@@ -155,14 +161,16 @@ class Library:
         if listing.stale is not None:
             conditions.append("coalesce(s.signature <> %s, false) = %s")
             values.extend((self._signature, listing.stale))
-        query = sql.SQL(SELECT_DOCUMENT + " where {} order by d.folder, d.name, d.id limit %s").format(
-            sql.SQL(" and ").join(sql.SQL(condition) for condition in conditions)
+        start = offset_of(listing)
+        query = sql.SQL(SELECT_DOCUMENT + " where {} order by {} limit %s offset %s").format(
+            sql.SQL(" and ").join(sql.SQL(condition) for condition in conditions), sql.SQL(order_of(listing))
         )
         async with self._database.transaction(scope.person) as connection:
-            found = await fetch_all(connection, query, [*values, listing.limit + 1])
+            found = await fetch_all(connection, query, [*values, listing.limit + 1, start])
         documents = [to_document(row, self._signature) for row in found[: listing.limit]]
-        more = len(found) > listing.limit
-        return documents, _to_cursor(documents[-1]) if more else None
+        if len(found) <= listing.limit:
+            return documents, None
+        return documents, _to_cursor(documents[-1]) if in_usual_order(listing) else str(start + listing.limit)
 
     async def stale(self, scope: Scope) -> int:
         """Return the number of documents that were indexed under other settings than the current ones."""
@@ -316,7 +324,7 @@ def _conditions(listing: Listing) -> list[tuple[str, tuple[Any, ...]]]:
         found.append(("d.tags @> %s::text[]", (list(listing.tags),)))
     if listing.q is not None:
         found.append(("position(lower(%s) in lower(d.name || ' ' || d.title)) > 0", (listing.q,)))
-    if listing.cursor is not None:
+    if listing.cursor is not None and in_usual_order(listing):
         found.append(("(d.folder, d.name, d.id) > (%s, %s, %s)", _from_cursor(listing.cursor)))
     return found
 

@@ -10,8 +10,8 @@ from pincite.store.database import Connection
 
 ENGINE_TABLES: Mapping[BuiltEngine, tuple[LiteralString, ...]] = {
     "graph": ("graph_mention", "graph_fact", "graph_edge", "graph_same", "graph_vector"),
-    "tree": (),
-    "late": (),
+    "tree": ("tree_member", "tree_node"),
+    "late": ("late_centroid", "late_passage"),
 }
 """Tables with the rows of an engine; each has the columns `edition` and `realm`."""
 STATE_TABLE = "engine_edition"

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from pincite.core.documents.document import About, Enriched
+from pincite.core.engines import BuildTarget
 from pincite.errors import Conflict
 from pincite.store.database import Database
 from pincite.store.database import fetch_one as first
@@ -38,8 +39,8 @@ class Enrichments:
         [found] = await self._database.run_batch(owner, query, values={"hashes": list(hashes)})
         return {digest: Enriched(summary, tuple(questions)) for digest, summary, questions in found}
 
-    async def keep(self, job: Job, written: Mapping[bytes, Enriched]) -> None:
-        """Store enrichments with the document of a job; do nothing if the document was removed."""
+    async def keep(self, job: Job | BuildTarget, written: Mapping[bytes, Enriched]) -> None:
+        """Store enrichments with the document of a job or a build; do nothing if the document was removed."""
         async with self._database.transaction(job.owner, durable=False) as connection:
             realm = await first(
                 connection, "select realm from document where id = %s for key share", (job.document_id,)

@@ -12,6 +12,8 @@ from pincite.store.database import Connection, Database, fetch_one
 
 SMALL_FILE_BYTES = 32 * 1024
 """File size in bytes up to which a worker processes several jobs at once."""
+PAUSE_S = 0.02
+"""Seconds for which a statement about one document waits for those about others."""
 MAX_PAUSE_S = 300.0
 """Longest pause in seconds between two attempts of a stalled job, which waits for a service that is down."""
 
@@ -95,8 +97,8 @@ class Jobs:
     def __init__(self, database: Database, place: str) -> None:
         self._database = database
         self._place = place
-        self._reports = Batcher(self._report_all)
-        self._renewals = Batcher(self._renew_all)
+        self._reports = Batcher(self._report_all, pause_s=PAUSE_S)
+        self._renewals = Batcher(self._renew_all, pause_s=PAUSE_S)
 
     async def claim(self, worker: str, lease_s: float) -> Job | None:
         """Claim the next job that waits or whose lease ended; None if there is none.

@@ -15,9 +15,14 @@ from pincite.store.documents.versions import archive_edition, remove_edition
 from pincite.store.indexing import chunk_rows
 from pincite.store.indexing import publish as publishing
 from pincite.store.indexing.chunk_rows import ChunkRow
-from pincite.store.indexing.jobs import Job
+from pincite.store.indexing.jobs import PAUSE_S, Job
 from pincite.store.indexing.publish import Edition, IndexTarget, ParsedVersion, digest_of
 
+MIN_INDEXED, MAX_UNINDEXED = 4_000, 20_000
+"""Vectors from which a library gets a vector index, and from which it gets one while documents are still added.
+
+Below the first number every search compares all vectors (`rag.exact_rows`).
+"""
 T = TypeVar("T")
 K = TypeVar("K", str, tuple[str, int])
 
@@ -48,7 +53,7 @@ class EditionWriter:
         self._database = database
         self._index = IndexTarget(model, signature, building, serving or signature)
         self._targets = Batcher(self._find)
-        self._known = Batcher(self._look_up)
+        self._known = Batcher(self._look_up, pause_s=PAUSE_S)
         self._publishing = Batcher(self._publish_all)
         self._clearing = Batcher(self._clear)
 
@@ -211,6 +216,10 @@ class EditionWriter:
         """End a job whose version was replaced by a newer one."""
         async with self._database.transaction(job.owner, durable=False) as connection:
             await _end(connection, job, "overtaken")
+
+    async def index_vectors(self, *, loading: bool) -> None:
+        """Create the vector index that a grown library needs; with `loading` only where search cannot wait for it."""
+        await self._database.index_vectors(MAX_UNINDEXED if loading else MIN_INDEXED)
 
     async def clear_abandoned(self) -> int:
         """Archive the editions of earlier versions, and remove editions that are neither searched nor written."""

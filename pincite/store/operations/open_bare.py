@@ -15,9 +15,9 @@ POOL_SIZE = 4
 
 @asynccontextmanager
 async def address(settings: Settings) -> AsyncIterator[str]:
-    """Yield the database's address; the embedded server runs as long as this context is open."""
-    if settings.database.url is not None:
-        yield settings.database.url.get_secret_value()
+    """Yield the database's direct address; the embedded server runs as long as this context is open."""
+    if own := settings.database.direct_url or settings.database.url:
+        yield own.get_secret_value()
         return
     buffers = settings.database.shared_buffers_mb
     server = await asyncio.to_thread(EmbeddedServer.open, settings.data, shared_buffers_mb=buffers)
@@ -31,7 +31,7 @@ async def address(settings: Settings) -> AsyncIterator[str]:
 async def library(settings: Settings) -> AsyncIterator[tuple[Database, BlobFiles]]:
     """Open the migrated database and the original files."""
     async with address(settings) as url:
-        database = await Database.open(url, pool_size=POOL_SIZE)
+        database = await Database.open(url, pool_size=POOL_SIZE, role=settings.database.role)
         try:
             yield database, BlobFiles(settings.data, await database.library_id())
         finally:

@@ -16,11 +16,13 @@ from pincite.core.operations import BackupManifest, BackupTable
 from pincite.errors import Conflict, DataFolderError, NotAllowed, StoreDown, Unreadable
 from pincite.store.access.audit_log import record
 from pincite.store.access.users import LOCAL
-from pincite.store.database import Connection, administrator_of, fetch_all, fetch_one
+from pincite.store.connect import administrator_of
+from pincite.store.database import Connection, fetch_all, fetch_one
 from pincite.store.documents.blob_files import BlobFiles
 from pincite.store.migrate import MIGRATION_LOCK, index_vectors, migrate, migration_files
 from pincite.store.operations import backup_file
 from pincite.store.operations.backup_file import BLOCK_BYTES
+from pincite.store.roles import APP_ROLE
 
 Report = Callable[[Progress], None]
 INITIAL_TABLES = frozenset(
@@ -70,7 +72,9 @@ def read_backup(path: Path, report: Report) -> BackupManifest:
     return manifest
 
 
-async def restore(url: str, data: Path, path: Path, manifest: BackupManifest, report: Report) -> Restored:
+async def restore(
+    url: str, data: Path, path: Path, manifest: BackupManifest, report: Report, *, role: str = APP_ROLE
+) -> Restored:
     """Load a verified backup into an empty database, and its files into the data folder."""
     async with administrator_of(url) as admin:
         await admin.execute("select pg_advisory_lock(%s)", (MIGRATION_LOCK,))  # no process opens it meanwhile
@@ -83,7 +87,7 @@ async def restore(url: str, data: Path, path: Path, manifest: BackupManifest, re
         aside = place.with_name(f"{manifest.library}.restoring")
         shutil.rmtree(aside, ignore_errors=True)
         files = BlobFiles(data, aside.name)
-        await migrate(admin, upto=manifest.schema)
+        await migrate(admin, upto=manifest.schema, role=role)
         try:
             async with admin.transaction():
                 await admin.execute("set local search_path = pincite, public")
@@ -102,7 +106,7 @@ async def restore(url: str, data: Path, path: Path, manifest: BackupManifest, re
             raise Unreadable(f"{path} cannot be restored: {str(error).splitlines()[0]}") from error
         finally:
             await asyncio.to_thread(shutil.rmtree, aside, ignore_errors=True)
-        await migrate(admin)
+        await migrate(admin, role=role)
         async with admin.transaction():
             await admin.execute("set local search_path = pincite, public")
             await admin.execute("select set_config('pincite.person', %s, true)", (LOCAL,))

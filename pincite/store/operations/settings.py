@@ -24,6 +24,8 @@ _EVENTS: Mapping[ChangeKind, EventName] = {
     "undo": "settings.undo",
     "apply": "settings.apply",
 }
+CHANNEL = "pincite_settings"
+"""Notifications of changes."""
 LOCK = 0x70696E73  # "pins": advisory lock; one change at a time across processes
 POLL_S = 0.5
 """Seconds between two reads of the revision without a notification, as behind a connection pooler."""
@@ -98,22 +100,32 @@ class StoredSettings:
     async def follow(self, hear: Callable[[int], Awaitable[None]]) -> None:
         """Call `hear` with the revision forever: at each notification of a change, and at least every `POLL_S`.
 
-        A lost or unresponsive connection, as after a restart of the server, is replaced.
+        A lost or unresponsive connection, as after a restart of the server, is replaced. Behind a pooler without a
+        direct address no notification arrives, and the revision is read every `POLL_S`.
         """
         while True:
             try:
-                async with self._database.connection() as connection:
-                    async with asyncio.timeout(QUERY_TIMEOUT_S):
-                        await connection.execute("listen pincite_settings")
-                    while True:
-                        async with asyncio.timeout(QUERY_TIMEOUT_S):
-                            row = await fetch_one(connection, "select settings_revision()")
-                        await hear(int(row[0]) if row else 0)
-                        async for _ in connection.notifies(timeout=POLL_S, stop_after=1):
-                            pass
+                if self._database.can_listen:
+                    async with (
+                        asyncio.timeout(QUERY_TIMEOUT_S) as opening,
+                        self._database.listen(CHANNEL) as connection,
+                    ):
+                        opening.reschedule(None)
+                        while True:
+                            await _tell_revision(connection, hear)
+                            async for _ in connection.notifies(timeout=POLL_S, stop_after=1):
+                                pass
+                async with self._database.transaction("") as connection:
+                    await _tell_revision(connection, hear)
             except (StoreDown, TimeoutError, psycopg.Error) as error:
                 log.debug("changes of settings cannot be read for now: %s", error)
             await asyncio.sleep(POLL_S)
+
+
+async def _tell_revision(connection: Connection, hear: Callable[[int], Awaitable[None]]) -> None:
+    async with asyncio.timeout(QUERY_TIMEOUT_S):
+        row = await fetch_one(connection, "select settings_revision()")
+    await hear(int(row[0]) if row else 0)
 
 
 _COLUMNS: Columns = {
@@ -188,5 +200,5 @@ async def _record(
             "changes": Jsonb(changes),
         },
     )
-    await connection.execute("select pg_notify('pincite_settings', %s)", (str(batch),))
+    await connection.execute("select pg_notify(%s, %s)", (CHANNEL, str(batch)))
     return tuple(await _changes(connection, [batch]))

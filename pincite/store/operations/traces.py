@@ -19,6 +19,8 @@ from pincite.store.database import LONG_TIMEOUTS, Columns, Database, by_name, fe
 
 MAX_WAIT_S = 1.0
 """Seconds that a reader of traces waits at most for pending writes."""
+PAUSE_S = 0.2
+"""Seconds that a trace waits for others to be written with it."""
 
 
 class TraceStore:
@@ -27,7 +29,7 @@ class TraceStore:
     def __init__(self, database: Database) -> None:
         self._database = database
         self.pending_writes: set[asyncio.Task[None]] = set()
-        self._writing = Batcher(self._write_all)
+        self._writing = Batcher(self._write_all, pause_s=PAUSE_S)
 
     async def keep(self, owner: str, trace: Trace) -> None:
         """Write a finished trace with its spans; without texts if one of its documents was removed meanwhile.
@@ -83,9 +85,14 @@ class TraceStore:
             )
         return _to_trace(found, [Span(*span) for span in spans])
 
+    def write_now(self) -> None:
+        """Write what is pending without waiting for more."""
+        self._writing.hurry()
+
     async def _wait_for_writes(self) -> None:
         """Wait for pending writes, so that finished requests are visible."""
         if self.pending_writes:
+            self.write_now()
             await asyncio.wait(set(self.pending_writes), timeout=MAX_WAIT_S)
 
     async def remove_old(self, days: int) -> int:
@@ -167,6 +174,8 @@ def _conditions(wanted: TraceFilter) -> list[tuple[str, tuple[Any, ...]]]:
         found.append(("kind = %s", (wanted.kind,)))
     if wanted.errors:
         found.append(("error is not null", ()))
+    if not wanted.evaluations:
+        found.append(("kind <> 'evaluation'", ()))
     if wanted.degraded:
         found.append(("degraded <> '[]'", ()))
     if wanted.slower_than_ms is not None:
@@ -195,9 +204,10 @@ def _with_tuples(stored: dict[str, Any]) -> dict[str, Any]:
 
 
 async def library_sizes(database: Database) -> dict[str, Mapping[str, float]]:
-    """Return the numbers of documents, chunks, jobs and connections by state."""
-    found: dict[str, dict[str, float]] = {"documents": {}, "chunks": {}, "jobs": {}}
+    """Return the numbers of documents, chunks, jobs and connections by state, the queue's age, and the replicas."""
+    found: dict[str, dict[str, float]] = {"documents": {}, "chunks": {}, "jobs": {}, "queue": {}}
     async with database.transaction("") as connection:
         for thing, state, amount in await fetch_all(connection, "select thing, state, amount from library_sizes()"):
             found[thing][state] = float(amount)
-    return {**found, "connections": database.connections()}
+    replicas = database.replicas.numbers() if database.replicas else {}
+    return {**found, "connections": database.connections(), "replicas": replicas}

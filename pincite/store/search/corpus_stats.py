@@ -47,7 +47,7 @@ class CorpusStatsCache:
     async def compute(self, database: Database, scope: Scope, filters: Filters) -> CorpusStats:
         """Compute the statistics from the database, and cache them unless they are filtered."""
         query = sql.SQL(_STATS).format(library=scope_sql.library(filters), documents=scope_sql.documents(filters))
-        [[row]] = await database.run_batch(scope.person, query, values=scope_sql.values(scope, filters))
+        [[row]] = await database.read_batch(scope, query, values=scope_sql.values(scope, filters))
         narrowed = scope_sql.is_filtered(filters)
         stats = CorpusStats(row[0], row[1], row[2], narrowed, tuple(sorted(row[3])), int(row[4]))
         if not narrowed:

@@ -67,7 +67,7 @@ async def pages_of_spans(database: Database, extracts: Sequence[TextSpan], scope
         "ends": [one.end for one in extracts],
         "realms": list(scope.realms),
     }
-    [rows] = await database.run_batch(scope.person, _PAGES_OF_SPANS, values=values)
+    [rows] = await database.read_batch(scope, _PAGES_OF_SPANS, values=values)
     for nth, *row in rows:
         found[nth - 1].append(_page_of(row))
     return found
@@ -99,7 +99,7 @@ class Pages:
             "end": extract.end,
             "realms": list(scope.realms),
         }
-        counted, rows = await self._database.run_batch(scope.person, _COUNT, _PAGE_PARTS, values=values)
+        counted, rows = await self._database.read_batch(scope, _COUNT, _PAGE_PARTS, values=values)
         return [_page_of(row) for row in rows], counted[0][0] or 0
 
 

@@ -85,7 +85,7 @@ class PostgresIndex:
         query = _dense_statement(scope_sql.shape(filters), exact, self._model, self._dimensions)
         values = {"vector": half_vector(vector), "limit": limit, "rows": limit * _rows_per_chunk(stats)}
         values = {**scope_sql.values(scope, filters), **values}
-        [found] = await self._database.run_batch(scope.person, query, values=values, local=options)
+        [found] = await self._database.read_batch(scope, query, values=values, local=options)
         return [Match(key, score) for key, score in found]
 
     async def lexical(self, text: str, *, scope: Scope, filters: Filters, limit: int) -> list[Match]:
@@ -122,7 +122,9 @@ class PostgresIndex:
         statements = _fetch_statements(scope_sql.shape(filters), len(vectors))
         asked = {f"vector{n}": half_vector(vector) for n, vector in enumerate(vectors)}
         values = {**scope_sql.values(scope, filters), **asked, "keys": list(keys), "model": self._model}
-        found, [(others,)], *rows = await self._database.run_batch(scope.person, *statements, *further, values=values)
+        found, [(others,)], *rows = await self._database.read_batch(
+            scope, *statements, *further, values=values, by_key=filters.as_of is None and filters.index is None
+        )
         chunks = {row[0]: retrieved_chunk(row) for row in found}
         return Fetched(chunks, {row[0]: row[-1] for row in found if row[-1] is not None}, others), rows
 
@@ -144,7 +146,7 @@ class PostgresIndex:
             vectors=scope_sql.vectors(filters),
         )
         values = {**scope_sql.values(scope, filters), **values}
-        [found] = await self._database.run_batch(scope.person, query, values=values)
+        [found] = await self._database.read_batch(scope, query, values=values)
         return [TitleMatch(name, document, Match(key, cosine)) for name, document, key, cosine in found]
 
     async def documents_with_names_like(
@@ -158,7 +160,7 @@ class PostgresIndex:
             library=scope_sql.library(filters), documents=scope_sql.documents(filters)
         )
         values = {**scope_sql.values(scope, filters), "parts": escaped, "limit": limit}
-        [found] = await self._database.run_batch(scope.person, query, values=values)
+        [found] = await self._database.read_batch(scope, query, values=values)
         return [NamedDocument(*row) for row in found]
 
     async def nearest_in_documents(
@@ -174,7 +176,7 @@ class PostgresIndex:
             vectors=scope_sql.vectors(filters),
         )
         values = {**scope_sql.values(scope, filters), **values}
-        [found] = await self._database.run_batch(scope.person, query, values=values)
+        [found] = await self._database.read_batch(scope, query, values=values)
         return [Match(key, cosine) for key, cosine in found]
 
     async def parents(self, keys: Sequence[int], level: int, *, scope: Scope) -> dict[int, RetrievedChunk]:
@@ -185,7 +187,7 @@ class PostgresIndex:
     async def has_documents(self, scope: Scope) -> bool:
         """Return whether the scope admits any document at all, indexed or not."""
         query = "select exists (select from document where realm = any(%(realms)s))"
-        [[(found,)]] = await self._database.run_batch(scope.person, query, values={"realms": list(scope.realms)})
+        [[(found,)]] = await self._database.read_batch(scope, query, values={"realms": list(scope.realms)})
         return bool(found)
 
     async def pages(self, extracts: Sequence[TextSpan], *, scope: Scope) -> list[list[PageText]]:

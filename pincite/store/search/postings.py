@@ -8,7 +8,8 @@ from psycopg import sql
 
 from pincite.core.accounts.access import Scope
 from pincite.core.query.question import Filters
-from pincite.store.database import CACHE_PERMISSIONS, Database
+from pincite.store.database import Database
+from pincite.store.local_settings import CACHE_PERMISSIONS
 from pincite.store.search import scope_sql
 from pincite.store.search.packed_postings import GAPS, POSTING
 
@@ -31,8 +32,12 @@ async def find_postings(database: Database, terms: Iterable[str], scope: Scope, 
     """Return the postings of these terms within the scope and the filters."""
     values = {**scope_sql.values(scope, filters), "terms": list(terms)}
     local = _PLANNER if scope_sql.is_filtered(filters) else _PLANNER_GENERIC
-    async with database.transaction(scope.person, local=local) as connection:
-        found = await (await connection.execute(_statement(scope_sql.shape(filters)), values, binary=True)).fetchall()
+    statement = _statement(scope_sql.shape(filters))
+    if database.replicas is not None and scope.position:
+        [found] = await database.read_batch(scope, statement, values=values, local=local)
+    else:
+        async with database.transaction(scope.person, local=local) as connection:
+            found = await (await connection.execute(statement, values, binary=True)).fetchall()
     postings: dict[str, list[bytes]] = {}
     gone, revision = b"", 0
     for kind, term, piece in found:

@@ -37,7 +37,7 @@ class PostgresVocabulary:
             "words": [word for word, _ in asked],
             "terms": [term for _, term in asked],
         }
-        found = await self._database.run_batch(scope.person, _KNOWN_WORDS, _KNOWN_TERMS, values=values)
+        found = await self._database.read_batch(scope, _KNOWN_WORDS, _KNOWN_TERMS, values=values)
         return frozenset(word for rows in found for (word,) in rows)
 
     async def words_in_scope(self, words: Collection[str], *, scope: Scope, filters: Filters) -> frozenset[str]:
@@ -47,7 +47,7 @@ class PostgresVocabulary:
         editions = scope_sql.editions("p.edition", filters, listed=True)
         query = sql.SQL(_WORDS_IN_SCOPE).format(postings=scope_sql.postings(filters), editions=editions)
         values = {**scope_sql.values(scope, filters), "words": list(words)}
-        [found] = await self._database.run_batch(scope.person, query, values=values)
+        [found] = await self._database.read_batch(scope, query, values=values)
         return frozenset(word for (word,) in found)
 
 

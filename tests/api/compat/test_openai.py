@@ -9,7 +9,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from pincite.api.compat.openai import MODEL_NAME
+from pincite.api.compat.openai_requests import MODEL_NAME
 from pincite.core.query.prompt import Prompt, StreamPart
 from pincite.errors import ProviderError
 from pincite.providers.scripted import Options, ScriptedLLM
@@ -177,7 +177,7 @@ def test_a_profile_is_chosen_by_the_models_name(client: httpx2.Client, leave: st
     told = client.post(PATH, json=asked(model=f"{MODEL_NAME}:five-stage")).json()
     assert any(note["stage"] == "profile" for note in told["degraded"])
     assert "there is no profile 'nosuch'" in assert_error(
-        client.post(PATH, json=asked(model=f"{MODEL_NAME}:nosuch")), 422, "invalid_request_error"
+        client.post(PATH, json=asked(model=f"{MODEL_NAME}:nosuch")), 400, "invalid_request_error"
     )
 
 
@@ -208,7 +208,7 @@ def test_a_cut_answer_ends_for_length(live_server: LiveServer, client: httpx2.Cl
 def test_an_invalid_request_is_an_error_in_openais_format(
     client: httpx2.Client, body: dict[str, Any], said: str
 ) -> None:
-    assert said in assert_error(client.post(PATH, json=body), 422, "invalid_request_error")
+    assert said in assert_error(client.post(PATH, json=body), 400, "invalid_request_error")
 
 
 def test_all_errors_have_openais_format(client: httpx2.Client, anyone: httpx2.Client) -> None:
@@ -217,7 +217,7 @@ def test_all_errors_have_openais_format(client: httpx2.Client, anyone: httpx2.Cl
     assert refused.headers["www-authenticate"] == "Bearer"
     assert_error(client.get("/v1/nothing"), 404, "not_found_error")
     assert_error(
-        client.post(PATH, content=b"{", headers={"Content-Type": "application/json"}), 422, "invalid_request_error"
+        client.post(PATH, content=b"{", headers={"Content-Type": "application/json"}), 400, "invalid_request_error"
     )
 
 
@@ -275,10 +275,11 @@ def test_texts_become_vectors_as_numbers_or_packed(client: httpx2.Client, live_s
 
 
 @pytest.mark.parametrize(
-    "body", [{"input": ""}, {"input": []}, {"input": [[1, 2]]}, {"input": "x", "dimensions": 3}, {}]
+    "body",
+    [{"input": ""}, {"input": []}, {"input": [[1, 2, 10**6]]}, {"input": [[]]}, {"input": "x", "dimensions": 3}, {}],
 )
 def test_what_cannot_be_embedded_is_an_error(client: httpx2.Client, body: dict[str, Any]) -> None:
-    assert_error(client.post("/v1/embeddings", json=body), 422, "invalid_request_error")
+    assert_error(client.post("/v1/embeddings", json=body), 400, "invalid_request_error")
 
 
 def test_footnotes_name_what_was_cited_as_it_was_cited() -> None:

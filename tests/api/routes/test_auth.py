@@ -38,7 +38,7 @@ def test_the_setup_link_creates_one_administrator_under_concurrency(fresh: LiveS
             return client.post(f"{API}/auth/setup", json=body)
 
     with browser(fresh) as client:
-        assert client.get(f"{API}/auth/ways").json() == {"oidc": False, "setup": True}
+        assert client.get(f"{API}/auth/ways").json() == {"oidc": False, "setup": True, "user": None}
         wrong = client.post(f"{API}/auth/setup", json={"token": "guessed", "name": "x", "password": PASSWORD})
         assert_problem(wrong, 409, "setup_done")
         weak = client.post(f"{API}/auth/setup", json={"token": token, "name": "x", "password": "short"})
@@ -48,7 +48,7 @@ def test_the_setup_link_creates_one_administrator_under_concurrency(fresh: LiveS
     assert sorted(answer.status_code for answer in answers) == [200] + [409] * 7
     assert fresh.do(fresh.pincite.services.logins.offer_setup()) is None
     with browser(fresh) as client:
-        assert client.get(f"{API}/auth/ways").json() == {"oidc": False, "setup": False}
+        assert client.get(f"{API}/auth/ways").json() == {"oidc": False, "setup": False, "user": None}
     [made] = [answer for answer in answers if answer.status_code == 200]
     cookie = made.headers["set-cookie"]
     assert "HttpOnly" in cookie

@@ -130,7 +130,7 @@ def test_a_disconnect_before_the_first_turn_leaves_no_session(
     sessions_, create = live_server.pincite.services.sessions, live_server.pincite.services.sessions.create
     made: list[str] = []
 
-    async def forever(*_: object) -> object:
+    async def forever(*_: object, **__: object) -> object:
         reached.set()
         return await asyncio.Event().wait()
 

@@ -25,6 +25,35 @@ def names(client: httpx2.Client, **params: object) -> list[str]:
     return [document["name"] for document in response.json()["items"]]
 
 
+@pytest.mark.parametrize(
+    ("order", "names"),
+    [
+        ({}, ["a.md", "b.md", "c.md"]),
+        ({"descending": True}, ["c.md", "b.md", "a.md"]),
+        ({"sort": "title"}, ["c.md", "b.md", "a.md"]),
+        ({"sort": "size", "descending": True}, ["b.md", "a.md", "c.md"]),
+        ({"sort": "changed"}, ["b.md", "c.md", "a.md"]),
+    ],
+)
+def test_documents_are_listed_in_any_order_page_by_page(
+    client: httpx2.Client, folder: str, order: dict[str, object], names: list[str]
+) -> None:
+    for name, text in (("b.md", "# Moles\n\nThey dig a lot.\n"), ("c.md", "# ants\n"), ("a.md", "# Zebras\n\nX.\n")):
+        upload(client, name, text, folder=folder).raise_for_status()
+        completed(client, folder)
+    found, cursor = [], None
+    while True:
+        page = client.get(
+            "/api/v1/documents",
+            params={"folder": folder, "limit": 2, **order, **({"cursor": cursor} if cursor else {})},
+        ).json()
+        found += [one["name"] for one in page["items"]]
+        if (cursor := page["next_cursor"]) is None:
+            break
+    assert found == names
+    assert client.get("/api/v1/documents", params={"sort": "size", "cursor": "nonsense"}).status_code == 422
+
+
 def test_a_folder_holds_what_is_below_it_and_no_other(client: httpx2.Client, shelf: dict[str, object]) -> None:
     assert names(client) == ["n0.md", "n1.md", "n2.md"]
     assert names(client, folder="/list/deep/") == ["n1.md", "n2.md"]

@@ -34,6 +34,10 @@ def test_a_revoked_key_stays_listed(client: httpx2.Client) -> None:
     assert known["revoked_at"]
 
 
+def test_a_key_makes_no_other_key(client: httpx2.Client) -> None:
+    assert_problem(client.post("/api/v1/me/keys", json={"name": "child"}), 403, "not_allowed")
+
+
 def test_unknown_keys_cannot_be_revoked(client: httpx2.Client) -> None:
     assert_problem(client.delete("/api/v1/keys/nope"), 404, "not_found")
 

@@ -1,90 +1,109 @@
-"""The Model Context Protocol over HTTP, message by message."""
+"""The Model Context Protocol over HTTP, by the official client."""
 
-from typing import Any
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
 
+import anyio
 import httpx2
 import pytest
+from mcp import Client, MCPError
+from mcp.client.streamable_http import streamable_http_client
 
 from pincite import __version__
-from pincite.mcp.protocol import PROTOCOL_VERSIONS
 from tests.api.live_server import LiveServer, assert_problem
+from tests.api.models import Talker, speaking
 
 LEAVE = "# Leave\n\n## Carrying over\n\nUp to five vacation days carry over into the next year.\n"
+URL = "https://example.org/leave"
+MODES = ("legacy", "2026-07-28")
+T = TypeVar("T")
 
 
 @pytest.fixture(scope="module")
 def document(live_server: LiveServer) -> dict[str, Any]:
-    return live_server.add("mcp", leave=LEAVE)["leave"]
+    return live_server.add("mcp", leave=f"---\nsource_url: {URL}\n---\n{LEAVE}")["leave"]
 
 
-def send(client: httpx2.Client, method: str, params: dict[str, Any] | None = None, **headers: str) -> Any:
-    message = {"jsonrpc": "2.0", "id": 7, "method": method, **({} if params is None else {"params": params})}
-    response = client.post("/mcp", json=message, headers=headers)
-    assert response.status_code == 200, response.text
-    told = response.json()
-    assert (told["jsonrpc"], told["id"]) == ("2.0", 7)
+@asynccontextmanager
+async def connected(plain: httpx2.Client, mode: str = "auto") -> AsyncIterator[Client]:
+    """The official client with the key of another one."""
+    headers = {"Authorization": plain.headers["authorization"]}
+    address = str(plain.base_url).rstrip("/")
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=60) as http,
+        Client(streamable_http_client(f"{address}/mcp", http_client=http), mode=mode) as client,  # type: ignore[arg-type]
+    ):
+        yield client
+
+
+def talk(plain: httpx2.Client, said: Callable[[Client], Awaitable[T]], mode: str = "auto") -> T:
+    async def main() -> T | MCPError:
+        async with connected(plain, mode) as client:
+            try:
+                return await said(client)
+            except MCPError as error:  # raised here, it would come out in groups of the client's tasks
+                return error
+
+    told = asyncio.run(main())
+    if isinstance(told, MCPError):
+        raise told
     return told
 
 
-def call(client: httpx2.Client, name: str, **arguments: Any) -> Any:
-    return send(client, "tools/call", {"name": name, "arguments": arguments})["result"]
+def call(plain: httpx2.Client, name: str, mode: str = "auto", **arguments: Any) -> Any:
+    return talk(plain, lambda client: client.call_tool(name, arguments), mode)
 
 
-@pytest.mark.parametrize(
-    ("wished", "spoken"),
-    [
-        (PROTOCOL_VERSIONS[0], PROTOCOL_VERSIONS[0]),
-        (PROTOCOL_VERSIONS[2], PROTOCOL_VERSIONS[2]),
-        ("1999-01-01", PROTOCOL_VERSIONS[0]),
-    ],
-)
-def test_a_client_and_the_server_agree_on_a_version(client: httpx2.Client, wished: str, spoken: str) -> None:
-    params = {"protocolVersion": wished, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
-    result = send(client, "initialize", params)["result"]
-    assert result["protocolVersion"] == spoken
-    assert result["capabilities"] == {"tools": {"listChanged": False}}
-    assert (result["serverInfo"]["name"], result["serverInfo"]["version"]) == ("pincite", __version__)
-    assert "rag_search" in result["instructions"]
+def test_the_newest_revision_is_agreed_on(client: httpx2.Client) -> None:
+    async def said(one: Client) -> tuple[str, str, str, str]:
+        assert one.server_info is not None
+        return one.protocol_version, one.server_info.name, one.server_info.version, one.instructions or ""
+
+    for mode, version in (("auto", "2026-07-28"), ("legacy", "2025-11-25")):
+        told = talk(client, said, mode)
+        assert told[:3] == (version, "pincite", __version__)
+        assert "rag_search" in told[3]
 
 
-def test_notifications_get_no_response(client: httpx2.Client) -> None:
-    response = client.post("/mcp", json={"jsonrpc": "2.0", "method": "notifications/initialized"})
-    assert (response.status_code, response.content) == (202, b"")
-
-
-def test_a_ping_is_answered(client: httpx2.Client) -> None:
-    assert send(client, "ping", **{"mcp-protocol-version": PROTOCOL_VERSIONS[1]})["result"] == {}
-
-
-def test_the_tools_are_listed_with_what_they_take(client: httpx2.Client) -> None:
-    tools = {tool["name"]: tool for tool in send(client, "tools/list")["result"]["tools"]}
-    assert list(tools) == ["rag_search", "read_document", "find_in_document", "ask"]
+@pytest.mark.parametrize("mode", MODES)
+def test_tools_have_titles_schemas_and_annotations(client: httpx2.Client, mode: str) -> None:
+    tools = {tool.name: tool for tool in talk(client, lambda one: one.list_tools(), mode).tools}
+    assert {"rag_search", "read_document", "find_in_document", "ask"} <= set(tools)
     for tool in tools.values():
-        assert tool["description"]
-        assert tool["inputSchema"]["type"] == "object"
-    assert tools["rag_search"]["inputSchema"]["properties"]["queries"]["maxItems"] == 5
+        assert tool.title
+        assert tool.description
+        assert tool.input_schema["type"] == "object"
+        assert tool.output_schema is not None
+        assert tool.annotations is not None
+        assert (tool.annotations.read_only_hint, tool.annotations.destructive_hint) == (True, False)
+    assert tools["rag_search"].input_schema["properties"]["queries"]["maxItems"] == 5
+    assert {"answer", "sources", "citations"} <= set(tools["ask"].output_schema["properties"])  # type: ignore[index]
 
 
-def test_passages_are_found_read_and_looked_through(client: httpx2.Client, document: dict[str, Any]) -> None:
-    found = call(client, "rag_search", queries=["vacation days", "carry over"], folder="mcp")
-    assert found["isError"] is False
-    assert f"doc_id {document['id']}" in found["content"][0]["text"]
-    assert "Up to five vacation days" in found["content"][0]["text"]
-    assert found["structuredContent"]["results"][0]["metadata"]["document_id"] == document["id"]
-    read = call(client, "read_document", doc_id=document["id"], section="Carrying over")
-    assert "Up to five" in read["content"][0]["text"]
-    assert read["structuredContent"]["start_line"] == 3
-    places = call(client, "find_in_document", doc_id=document["id"], text="vacation days")
-    [place] = places["structuredContent"]["places"]
-    assert (place["line"], LEAVE[place["start_char"] : place["end_char"]]) == (5, "vacation days")
+@pytest.mark.parametrize("mode", MODES)
+def test_passages_are_found_read_and_looked_through(client: httpx2.Client, document: Any, mode: str) -> None:
+    found = call(client, "rag_search", mode, queries=["vacation days", "carry over"], folder="mcp")
+    assert found.is_error is False
+    assert f"doc_id {document['id']}" in found.content[0].text
+    assert found.structured_content["results"][0]["metadata"]["document_id"] == document["id"]
+    assert found.content[1].uri == f"pincite://documents/{document['id']}"
+    read = call(client, "read_document", mode, doc_id=document["id"], section="Carrying over")
+    assert "Up to five" in read.content[0].text
+    places = call(client, "find_in_document", mode, doc_id=document["id"], text="vacation days")
+    [place] = places.structured_content["places"]
+    assert place["around"].endswith("Up to five vacation days carry over into the next year.")
 
 
-def test_a_question_is_answered_with_its_sources(client: httpx2.Client, document: dict[str, Any]) -> None:
+def test_a_question_is_answered_and_its_url_can_be_read(client: httpx2.Client, document: dict[str, Any]) -> None:
     told = call(client, "ask", question="How many vacation days carry over?", folder="mcp")
-    text = told["content"][0]["text"]
+    text = told.content[0].text
     assert "Up to five vacation days carry over into the next year. [Source 1]" in text
-    assert "- [Source 1] Leave > Carrying over" in text
-    assert told["structuredContent"]["citations"][0]["matched"] is True
+    assert URL in text
+    assert told.structured_content["citations"][0]["document_id"] == document["id"]
+    read = call(client, "read_document", source_uri=URL)
+    assert read.structured_content["document_id"] == document["id"]
 
 
 @pytest.mark.parametrize(
@@ -95,7 +114,6 @@ def test_a_question_is_answered_with_its_sources(client: httpx2.Client, document
         ("rag_search", {"queries": ["x"], "quries": 1}, "did you mean"),
         ("read_document", {}, "doc_id"),
         ("read_document", {"doc_id": "nosuchdocument00"}, "there is no document"),
-        ("find_in_document", {"doc_id": "nosuchdocument00", "text": "x"}, "there is no document"),
         ("ask", {"question": " "}, "empty"),
         ("ask", {"question": "x", "profile": "nosuch"}, "there is no profile"),
     ],
@@ -104,59 +122,168 @@ def test_an_error_of_a_tool_is_returned_to_the_model(
     client: httpx2.Client, name: str, arguments: dict[str, Any], said: str
 ) -> None:
     told = call(client, name, **arguments)
-    assert told["isError"] is True
-    assert said in told["content"][0]["text"]
+    assert told.is_error is True
+    assert said in told.content[0].text
+
+
+def test_an_unknown_tool_is_an_error_of_the_protocol(client: httpx2.Client) -> None:
+    with pytest.raises(MCPError, match="there is no tool 'rm'"):
+        call(client, "rm")
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_documents_are_resources(client: httpx2.Client, document: dict[str, Any], mode: str) -> None:
+    async def said(one: Client) -> tuple[Any, str, list[str]]:
+        resources, cursor = [], None
+        while True:
+            page = await one.list_resources(cursor=cursor)
+            resources += page.resources
+            if (cursor := page.next_cursor) is None:
+                break
+        [own] = [resource for resource in resources if document["id"] in str(resource.uri)]
+        [content] = (await one.read_resource(str(own.uri))).contents
+        templates = (await one.list_resource_templates()).resource_templates
+        return own, content.text, [template.uri_template for template in templates]  # type: ignore[union-attr]
+
+    own, text, templates = talk(client, said, mode)
+    assert (own.name, own.title, own.mime_type) == ("mcp/leave.md", "Leave", "text/markdown")
+    assert "Up to five vacation days" in text
+    assert templates == ["pincite://documents/{document_id}"]
+    for uri in ("pincite://documents/nosuch", "file:///etc/passwd"):
+        with pytest.raises(MCPError, match="there is no"):
+            talk(client, lambda one, uri=uri: one.read_resource(uri), mode)  # type: ignore[misc]
+
+
+def test_prompts_are_offered(client: httpx2.Client) -> None:
+    assert [one.name for one in talk(client, lambda one: one.list_prompts()).prompts] == [
+        "answer_with_citations",
+        "summarise_document",
+    ]
+    told = talk(client, lambda one: one.get_prompt("answer_with_citations", {"question": "Who {x}?"}))
+    assert "Question: Who {x}?" in told.messages[0].content.text  # type: ignore[union-attr]
+    with pytest.raises(MCPError, match="needs the argument 'question'"):
+        talk(client, lambda one: one.get_prompt("answer_with_citations", {}))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_cancelled_call_ends_the_model(
+    live_server: LiveServer, client: httpx2.Client, document: dict[str, Any], mode: str
+) -> None:
+    talker = Talker()
+
+    async def main() -> None:
+        async with connected(client, mode) as one:
+            with anyio.CancelScope() as scope:
+                async with anyio.create_task_group() as tasks:
+
+                    async def end() -> None:
+                        await asyncio.to_thread(talker.wait, "began")
+                        scope.cancel()
+
+                    tasks.start_soon(end)
+                    await one.call_tool("ask", {"question": "How many vacation days carry over?", "folder": "mcp"})
+            await asyncio.to_thread(talker.wait, "stopped")  # while the client is still connected
+
+    with speaking(live_server, talker):
+        asyncio.run(main())
+    assert talker.stopped is not None
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_progress_is_reported(client: httpx2.Client, document: dict[str, Any], mode: str) -> None:
+    heard: list[tuple[float, str | None]] = []
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        heard.append((progress, message))
+
+    arguments = {"question": "How many vacation days carry over?", "folder": "mcp"}
+    talk(client, lambda one: one.call_tool("ask", arguments, progress_callback=hear), mode)
+    assert "searching" in [message for _, message in heard]
+    assert [progress for progress, _ in heard] == sorted({progress for progress, _ in heard})
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_tools_have_the_callers_permissions(
+    live_server: LiveServer, anyone: httpx2.Client, document: dict[str, Any], mode: str
+) -> None:
+    assert_problem(anyone.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"}), 401, "unauthorized")
+    with live_server.stranger() as stranger:
+        assert call(stranger, "rag_search", mode, queries=["vacation days"]).structured_content["results"] == []
+        told = call(stranger, "read_document", mode, doc_id=document["id"])
+        missing = call(stranger, "read_document", mode, doc_id="nosuchdocument00")
+        assert told.is_error is True
+        assert told.content[0].text.replace(document["id"], "X") == missing.content[0].text.replace(
+            "nosuchdocument00", "X"
+        )
+        assert call(stranger, "read_document", mode, source_uri=URL).is_error is True
+        resources = talk(stranger, lambda one: one.list_resources(), mode).resources
+        assert all(document["id"] not in str(one.uri) for one in resources)
+
+
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}},
+}
+BOTH = {"Accept": "application/json, text/event-stream"}
+
+
+def test_a_session_belongs_to_the_key_that_began_it(live_server: LiveServer, client: httpx2.Client) -> None:
+    with client.stream("POST", "/mcp", json=INITIALIZE, headers=BOTH) as response:
+        session = response.headers["mcp-session-id"]
+        response.read()
+    ping = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
+    headers = {**BOTH, "Mcp-Session-Id": session}
+    assert client.post("/mcp", json=ping, headers=headers).status_code == 200
+    with live_server.stranger() as stranger:
+        assert stranger.post("/mcp", json=ping, headers=headers).status_code == 404
+        assert stranger.delete("/mcp", headers=headers).status_code == 404
+    assert client.delete("/mcp", headers=headers).status_code == 200
+    assert client.post("/mcp", json=ping, headers=headers).status_code == 404
+
+
+def test_pages_of_other_origins_are_refused(client: httpx2.Client) -> None:
+    wrong = client.post("/mcp", json=INITIALIZE, headers={**BOTH, "Origin": "http://evil.example"})
+    assert_problem(wrong, 403, "wrong_origin")
+    own = str(client.base_url).rstrip("/")
+    assert client.post("/mcp", json=INITIALIZE, headers={**BOTH, "Origin": own}).status_code == 200
 
 
 @pytest.mark.parametrize(
-    ("message", "status", "code"),
+    "path",
     [
-        (b"{", 400, -32700),
-        (b"[" * 10_000, 400, -32700),
-        (b"[]", 400, -32600),
-        (b'{"id": 1, "method": "ping"}', 400, -32600),
-        (b'{"jsonrpc": "2.0", "id": 1}', 200, -32600),
-        (b'{"jsonrpc": "2.0", "id": {}, "method": "ping"}', 400, -32600),
-        (b'{"jsonrpc": "2.0", "id": 1, "method": "resources/list"}', 200, -32601),
-        (b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "rm"}}', 200, -32602),
-        (
-            b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "ask", "arguments": []}}',
-            200,
-            -32602,
-        ),
+        "/.well-known/oauth-protected-resource",
+        "/.well-known/oauth-protected-resource/mcp",
+        "/.well-known/oauth-authorization-server",
+        "/.well-known/openid-configuration",
     ],
 )
-def test_invalid_messages_are_refused(client: httpx2.Client, message: bytes, status: int, code: int) -> None:
-    response = client.post("/mcp", content=message)
-    assert (response.status_code, response.json()["error"]["code"]) == (status, code)
+def test_where_clients_look_for_oauth_there_is_nothing(anyone: httpx2.Client, path: str) -> None:
+    assert_problem(anyone.get(path), 404, "not_found")
 
 
-def test_responses_of_the_client_are_ignored(client: httpx2.Client) -> None:
-    assert client.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "result": {}}).status_code == 202
-
-
-def test_another_version_in_the_header_is_refused(client: httpx2.Client) -> None:
-    response = client.post("/mcp", json={}, headers={"MCP-Protocol-Version": "1999-01-01"})
-    assert response.status_code == 400
-    assert PROTOCOL_VERSIONS[0] in response.json()["error"]["message"]
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api/v1/documents?x=/.well-known/oauth-protected-resource",
+        "/api/v1/documents/.well-known/openid-configuration",
+        "/.well-known/oauth-protected-resource/../../api/v1/documents",
+        "/.well-known/other",
+    ],
+)
+def test_a_path_that_only_resembles_them_needs_a_key(anyone: httpx2.Client, path: str) -> None:
+    assert anyone.get(path).status_code == 401
 
 
 def test_there_is_no_stream_to_listen_to(client: httpx2.Client) -> None:
     assert_problem(client.get("/mcp", headers={"Accept": "text/event-stream"}), 405, "method_not_allowed")
 
 
-def test_tools_have_the_callers_permissions(
-    live_server: LiveServer, anyone: httpx2.Client, document: dict[str, Any]
-) -> None:
-    assert_problem(anyone.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"}), 401, "unauthorized")
-    with live_server.stranger() as stranger:
-        assert call(stranger, "rag_search", queries=["vacation days"])["structuredContent"]["results"] == []
-        told = call(stranger, "read_document", doc_id=document["id"])
-        missing = call(stranger, "read_document", doc_id="nosuchdocument00")
-        assert told["isError"] is True
-        assert told["content"][0]["text"].replace(document["id"], "X") == missing["content"][0]["text"].replace(
-            "nosuchdocument00", "X"
-        )
+@pytest.mark.parametrize("message", [b"{", b"[]", b'{"id": 1, "method": "ping"}'])
+def test_invalid_messages_are_refused(client: httpx2.Client, message: bytes) -> None:
+    headers = {**BOTH, "Content-Type": "application/json"}
+    assert client.post("/mcp", content=message, headers=headers).status_code == 400
 
 
 def test_a_message_that_is_too_large_is_refused(client: httpx2.Client) -> None:

@@ -98,3 +98,31 @@ def test_an_address_or_a_key_in_the_request_is_refused(client: httpx2.Client, tm
 def test_only_administrators_may_probe_providers(reader: httpx2.Client) -> None:
     assert_problem(reader.post(TEST, json={}), 403, "not_allowed")
     assert_problem(reader.get(MODELS), 403, "not_allowed")
+
+
+def test_a_model_is_set_with_a_key_that_is_never_shown_and_never_sent_elsewhere(
+    server: ModelServer, module_database_url: str, tmp_path: Path
+) -> None:
+    path = "/api/v1/providers/llm"
+    body = {"provider": "openai_compatible", "base_url": f"{server.url}/v1", "model": "m", "api_key": "sk-typed"}
+    with (
+        model_server("yes") as other,
+        LiveServer(tmp_path / "data", **{"database.url": module_database_url}) as door,
+        door.client() as client,
+    ):
+        told = client.put(path, json=body).raise_for_status().json()
+        assert (told["provider"], told["model"], told["key_set"]) == ("openai_compatible", "m", True)
+        client.post(TEST).raise_for_status()
+        assert server.requests[-1][2]["authorization"] == "Bearer sk-typed"
+        for shown in ("providers/llm", "settings", "settings/history", "audit"):
+            assert "sk-typed" not in client.get(f"/api/v1/{shown}").text
+        assert (tmp_path / "data" / "model-keys.json").stat().st_mode & 0o077 == 0
+        client.put("/api/v1/settings", json={"llm.base_url": f"{other.url}/v1"}).raise_for_status()
+        client.post(TEST).raise_for_status()
+        assert "sk-typed" not in str(other.requests[-1])
+        assert client.get(path).json()["key_set"] is False
+        client.put(path, json={**body, "api_key": ""}).raise_for_status()
+        assert client.get(path).json()["key_set"] is False
+        client.put(path, json={}).raise_for_status()
+        assert client.post(TEST).json()["llm"]["provider"] == "extractive"
+        assert_problem(client.put(path, json={"provider": "no such"}), 422, "invalid")

@@ -34,6 +34,21 @@ def test_lists_go_on_where_they_stopped(client: httpx2.Client, folder: str) -> N
     assert client.get(PATH, params={"cursor": "nonsense"}).status_code == 422
 
 
+def test_a_turn_is_replaced_with_the_later_ones(client: httpx2.Client, folder: str) -> None:
+    first = client.post("/api/v1/chat", json={"message": f"Where is {folder}?"}).json()
+    session = first["session_id"]
+    second = client.post("/api/v1/chat", json={"message": "Who owns it?", "session_id": session}).json()
+    client.post("/api/v1/chat", json={"message": "And since when?", "session_id": session}).raise_for_status()
+    body = {"message": "Who rents it?", "session_id": session, "replaces": second["metadata"]["trace_id"]}
+    client.post("/api/v1/chat", json=body).raise_for_status()
+    shown = client.get(f"{PATH}/{session}").json()["turns"]
+    assert [turn["question"] for turn in shown] == [f"Where is {folder}?", "Who rents it?"]
+    assert_problem(client.post("/api/v1/chat", json=body), 404, "not_found")  # it is gone
+    assert len(client.get(f"{PATH}/{session}").json()["turns"]) == 2
+    del body["session_id"]
+    assert_problem(client.post("/api/v1/chat", json=body), 422, "invalid")
+
+
 def test_a_session_is_renamed_and_removed(client: httpx2.Client, session: str) -> None:
     assert client.patch(f"{PATH}/{session}", json={"title": "On leave"}).json()["title"] == "On leave"
     assert_problem(client.patch(f"{PATH}/{session}", json={"title": " "}), 422, "invalid")

@@ -17,7 +17,7 @@ def whole() -> Answer:
     return answer(TEXT, sources, (first, citation("[Source 5]", TEXT, 5, "She is fed at six.", 7, page=3)))
 
 
-def test_files_of_the_same_name_are_told_with_their_folders() -> None:
+def test_files_are_named_with_their_folders() -> None:
     text = "The code is 1111. [Source 1] The code is 2222. [Source 2] It is new. [Source 3]"
     notes = [
         source(number, document_name="notes.txt", folder=folder) for number, folder in ((1, "north"), (2, "south"))
@@ -27,7 +27,7 @@ def test_files_of_the_same_name_are_told_with_their_folders() -> None:
     assert [line.strip() for line in told.splitlines() if ".txt" in line] == [
         "north/notes.txt, lines 3–9",
         "south/notes.txt, lines 3–9",
-        "other.txt, lines 3–9",
+        "south/other.txt, lines 3–9",
     ]
 
 

@@ -19,21 +19,29 @@ ALL = AddedAll(
         Added(document("bad.txt", folder="in", **FAILED), "new"),
     ],
     [("/x/missing.md", NotFound("there is no file or folder /x/missing.md"))],
-    4,
+    [("/x/mail.msg", "an Outlook message; save it as .eml"), ("/x/a.xyz", "files ending in .xyz are not supported")],
 )
 
 
 def test_the_summary_counts_everything_once() -> None:
-    assert format_summary(ALL, [".md", ".txt"]) == (
-        "2 added, 1 new version, 1 indexed again, 1 unchanged, 2 failed, 4 skipped (not .md .txt)"
-    )
-    assert format_summary(AddedAll([], [], 0), [".md"]) == "0 added"
+    assert format_summary(ALL) == "2 added, 1 new version, 1 indexed again, 1 unchanged, 2 failed, 2 skipped"
+    assert format_summary(AddedAll([], [], [])) == "0 added"
 
 
-def test_each_failure_has_a_line_with_its_reason() -> None:
-    first, second, _ = seen(lambda screen: print_added(screen, ALL, [".md"]), width=100).splitlines()
-    assert first == "failed  there is no file or folder /x/missing.md"
-    assert second == "failed  in/bad.txt: byte 4 is not UTF-8"
+def test_each_failed_and_each_skipped_file_has_a_line_with_its_reason() -> None:
+    *lines, _ = seen(lambda screen: print_added(screen, ALL), width=100).splitlines()
+    assert lines == [
+        "failed  there is no file or folder /x/missing.md",
+        "failed  in/bad.txt: byte 4 is not UTF-8",
+        "skipped /x/mail.msg: an Outlook message; save it as .eml",
+        "skipped /x/a.xyz: files ending in .xyz are not supported",
+    ]
+
+
+def test_of_many_skipped_files_the_first_are_printed_and_the_rest_counted() -> None:
+    many = AddedAll([], [], [(f"{n}.xyz", "files ending in .xyz are not supported") for n in range(25)])
+    *lines, last, _ = seen(lambda screen: print_added(screen, many), width=100).splitlines()
+    assert (len(lines), last) == (20, "skipped 5 more; --json lists all")
 
 
 def test_without_a_terminal_progress_is_printed_as_lines(

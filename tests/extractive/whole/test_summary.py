@@ -1,3 +1,4 @@
+from pincite.core.documents.document import NO_HEADINGS
 from pincite.core.query.hits import Hit
 from pincite.extractive.question import question_terms
 from pincite.extractive.whole.summary import MAX_BULLETS, summarised
@@ -60,3 +61,15 @@ def test_a_long_document_gives_few_bullets() -> None:
 def test_nothing_is_summarised_that_the_question_does_not_name() -> None:
     assert told("Summarise the plot of Hamlet", document(SECTIONS)) == []
     assert told("Summarise the lease", [*document(SECTIONS), hit("Another one.", key=99, title="Lease 2")]) == []
+
+
+def test_a_plain_text_is_named_by_its_first_line() -> None:
+    text = "Rowing club, board meeting 4 October\n\nThe jetty is repaired in November. The fee stays 40 euros."
+    sources = [
+        hit(text, title="notes", document_id="d", document_name="notes.txt", heading_path=(NO_HEADINGS,), start_char=0)
+    ]
+    assert told("summarise the october board meeting", sources)[1:] == [
+        "- The jetty is repaired in November.",
+        "- The fee stays 40 euros.",
+    ]
+    assert told("summarise the budget of the harbour", sources) == []

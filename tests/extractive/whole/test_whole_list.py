@@ -70,6 +70,14 @@ def test_rows_that_the_question_chooses_from_are_not_given_whole() -> None:
     assert told("Which fees are for children?") == []
 
 
+def test_lines_that_begin_with_somebody_are_those_of_this_person() -> None:
+    tasks = [section("Tasks", "Oona: oil the hinges\nPiet: count the tents\nOona: order rope\nVera: call the ferry", 1)]
+    found = sentences_of(tasks)
+    asked = question_terms("What does Oona have to do?", found)
+    likely = likely_lists(asked, score_sentences(asked, found, [0.5] * len(found)), tasks)
+    assert [part.text for part in list_parts(likely[0], tasks)] == ["- Oona: oil the hinges", "- Oona: order rope"]
+
+
 def test_a_clear_winner_needs_a_lower_score() -> None:
     likely = listings(SOURCES)[:2]
     assert best_list(likely, [MIN_SCORE - 0.1, 0.2]) is likely[0]

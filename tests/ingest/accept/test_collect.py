@@ -15,14 +15,17 @@ def tree(top: Path, *names: str) -> None:
 
 
 def test_a_folder_is_added_under_its_own_name_in_order(tmp_path: Path) -> None:
-    tree(tmp_path / "docs", "b.md", "a.txt", "guide/c.md", ".git/d.md", ".hidden.md", "image.gif")
+    tree(tmp_path / "docs", "b.md", "a.txt", "guide/c.md", ".git/d.md", ".hidden.md", "image.gif", "~$b.docx", "x")
     found = collect([tmp_path / "docs"], folder="hr")
     assert [(file.path.name, file.folder) for file in found.files] == [
         ("a.txt", "hr/docs"),
         ("b.md", "hr/docs"),
         ("c.md", "hr/docs/guide"),
     ]
-    assert found.skipped == 1
+    assert [(Path(path).name, reason) for path, reason in found.skipped] == [
+        ("image.gif", "a GIF, HEIC, AVIF, SVG or Photoshop image; save it as .png or .jpg"),
+        ("x", "its name has no ending"),
+    ]
     assert found.refused == []
 
 
@@ -82,12 +85,12 @@ def test_two_unicode_forms_of_a_name_are_one_name(tmp_path: Path) -> None:
 
 
 def test_files_are_uploaded_in_batches_of_limited_number_and_size(tmp_path: Path) -> None:
-    sizes = [1] * 20 + [MAX_BATCH_BYTES, 5, 5]
+    sizes = [1] * 68 + [MAX_BATCH_BYTES, 5, 5]
     files = []
     for number, size in enumerate(sizes):
         files.append(NamedFile(tmp_path / f"{number}.md", ""))
         with files[-1].path.open("wb") as file:
             file.truncate(size)
-    batches = list(Collected(files, [], 0).batches())
-    assert [len(batch) for batch in batches] == [16, 4, 1, 2]
+    batches = list(Collected(files, [], []).batches())
+    assert [len(batch) for batch in batches] == [64, 4, 1, 2]
     assert [file for batch in batches for file in batch] == files

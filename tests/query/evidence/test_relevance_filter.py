@@ -57,3 +57,13 @@ def test_where_nothing_is_left_that_is_said(make_run: Callable[..., Run]) -> Non
     quiet = make_run()
     assert kept(quiet, []) == []
     assert quiet.warnings == []
+
+
+def test_an_extractive_answer_keeps_the_first_passages_of_the_search(make_run: Callable[..., Run]) -> None:
+    weak = MIN_RELEVANCE / 100
+    hits = [hit("cats", key=1, relevance=weak), hit("dogs", key=2), *(hit("x", key=n, relevance=weak) for n in (3, 4))]
+    run = make_run()
+    assert kept(run, hits) == [2]
+    run.kit = replace(run.kit, llm=run.kit.extractive)
+    assert kept(run, hits) == [1, 2, 3]
+    assert kept(run, hits[2:]) == []  # where no passage is relevant, the place alone says nothing

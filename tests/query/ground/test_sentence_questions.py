@@ -16,6 +16,8 @@ from pincite.query.ground.sentence_questions import sentence_question
         ("A return ticket costs 31 francs.", "en", "How much does a return ticket cost?"),
         ("The kiosk opens at seven in the morning.", "en", "When does the kiosk open?"),
         ("The station cat is called Parallax.", "en", "What is the station cat called?"),
+        ("The rent of the warehouse is 4,200 euros a month.", "en", "What is the rent of the warehouse?"),
+        ("Die Miete beträgt 4.200 Euro im Monat.", "de", "Wie hoch ist die Miete?"),
         ("Zwölf Personen dürfen teilnehmen.", "de", "Wie viele Personen dürfen teilnehmen?"),
         ("Der Abend kostet 25 Franken.", "de", "Was kostet der Abend?"),
         ("Die Führung dauert etwa zwei Stunden.", "de", "Wie lange dauert die Führung?"),

@@ -73,6 +73,12 @@ def test_mmr_prefers_different_passages() -> None:
     assert [one.chunk.key for one in mmr(HITS, 1.0, 4)] == [1, 2, 3, 4]
 
 
+def test_nearly_equal_scores_do_not_outweigh_another_document() -> None:
+    cosines = [hit(f"ferry {key} sails", key=key, score=0.793 - key / 1000, document_id="a") for key in range(5)]
+    hits = [*cosines, hit("The boat leaves at dawn", key=9, score=0.785, document_id="b")]
+    assert [one.chunk.key for one in mmr(hits, 0.8, 5)][1] == 9
+
+
 def test_scores_never_rise_and_can_be_worked_out_again() -> None:
     chosen = mmr(HITS, 0.6, 4)
     assert [one.score for one in chosen] == sorted((one.score for one in chosen), reverse=True)

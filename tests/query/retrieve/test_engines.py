@@ -16,7 +16,7 @@ from pincite.core.query.question import Question
 from pincite.core.run import Run
 from pincite.errors import StoreDown
 from pincite.query.retrieve import engines
-from pincite.query.retrieve.engine import Engine, FirstPass, in_fusion
+from pincite.query.retrieve.engines import Engine, FirstPass, in_fusion
 from pincite.query.retrieve.retrieve import retrieval
 from pincite.query.understand.analysis import query_analysis
 
@@ -33,21 +33,6 @@ class Built:
         return self._built
 
 
-class Searching:
-    """Opens the search that a function is."""
-
-    def __init__(self, function: Any) -> None:
-        self.function = function
-
-    def open(self, run: Run, plan: Plan) -> "Searching":
-        self.run, self.plan = run, plan
-        return self
-
-    async def search(self, first: FirstPass) -> Sequence[Match]:
-        found: Sequence[Match] = await self.function(self.run, self.plan, first)
-        return found
-
-
 def hits_of(
     run: Run,
     monkeypatch: pytest.MonkeyPatch,
@@ -55,7 +40,7 @@ def hits_of(
     *built: BuiltEngine,
     question: Question = Question("q"),  # noqa: B008
 ) -> list[Hit]:
-    engine = Engine("tree", "tree_search", "tree", 0.4, lambda rag: rag.tree, in_fusion, Searching(search).open)
+    engine = Engine("tree", "tree_search", "tree", 0.4, lambda rag: rag.tree, in_fusion, search)
     monkeypatch.setattr(engines, "ENGINES", (engine,))
     run.kit = replace(run.kit, builds=Built(*built))
 
@@ -84,7 +69,9 @@ def test_its_scores_are_added_by_weight_and_explained(
 def test_it_is_fused_by_rank(make_run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch) -> None:
     run = make_run(TEXTS, DENSE, LEXICAL, rag__fusion="rrf", rag__rrf_k=30, rag__tree=True)
     found = hits_of(run, monkeypatch, third_and_first, "tree")
-    assert {hit.chunk.key: round(hit.score, 6) for hit in found}[3] == round(1 / 33 + 0.4 / 31, 6)
+    assert {hit.chunk.key: round(hit.score, 6) for hit in found}[3] == round(
+        1 / 33 + 1 / 31, 6
+    )  # the weight is for scores
 
 
 def test_it_is_off_unless_a_setting_or_the_strategy_asks_for_it(

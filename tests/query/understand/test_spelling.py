@@ -212,3 +212,9 @@ def test_no_word_of_somebody_elses_document_is_ever_suggested(
             assert theirs.plan.text == "What is planned about the merger with quendelbch in autumn?"  # a plain word
 
     asyncio.run(main())
+
+
+def test_contractions_without_their_apostrophe_are_no_misspellings(corrected: Callable[..., str | None]) -> None:
+    assert corrected("whos in the cluster if we dont rest") == "who's in the cluster if we don't rest"
+    assert corrected("Whats the Kubernetes cluster?") == "What's the Kubernetes cluster?"
+    assert corrected("im Cluster ruht der Knoten nicht, cant") is None

@@ -79,6 +79,8 @@ def test_the_router_goes_by_the_kind_of_question(text: str, strategy: str) -> No
         (Question("List all telescopes."), {}, "hybrid", 15),
         (Question("List all telescopes."), {}, "fusion", 20),
         (Question("List all telescopes.", top_k=4), {}, "fusion", 4),
+        (Question("List all telescopes."), {"top_k_by_intent": False}, "hybrid", 10),
+        (Question("Summarise the annual report."), {"top_k_by_intent": False}, "hybrid", 10),
         (Question("q"), {"top_k": 1000}, "fusion", 1000),
         (Question("q", strategy="dense_only"), {"top_k": 1}, "dense_only", 1),
     ],

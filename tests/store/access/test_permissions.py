@@ -12,9 +12,10 @@ from pincite.errors import Conflict, Invalid, NotFound
 from pincite.store.access import permissions as module
 from pincite.store.access.permissions import Permissions, assign_realms
 from pincite.store.access.users import Users
-from pincite.store.database import CACHE_PERMISSIONS, fetch_all
+from pincite.store.database import fetch_all
 from pincite.store.documents.folders import Folders
 from pincite.store.documents.rename import DocumentEditor
+from pincite.store.local_settings import CACHE_PERMISSIONS
 from pincite.store.operations.integrity import inspect
 from pincite.store.search.packed_postings import PackedPostings
 from pincite.store.search.vocabulary import PostgresVocabulary

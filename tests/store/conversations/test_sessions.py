@@ -22,6 +22,30 @@ def turn(question: str = "What is it?", words: str = "A cat. [Source 1]", **more
     return KeptTurn(question, f"{question} (alone)", words, **values)
 
 
+def test_a_question_is_there_before_its_answer_and_completed_by_it(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        sessions, scope = Sessions(store.database), await store.scope()
+        session = await sessions.create(scope)
+        begun = await sessions.begin_turn(scope, session.id, "What purrs?", "t1")
+        [pending] = (await Sessions(store.database).get(scope, session.id)).turns  # as another process finds it
+        assert (pending.question, pending.words, pending.complete) == ("What purrs?", "", False)
+        await sessions.save_turn(scope, session.id, turn("What purrs?"), begun)
+        [whole] = (await sessions.get(scope, session.id)).turns
+        assert (whole.question, whole.words, whole.complete) == ("What purrs?", "A cat. [Source 1]", True)
+
+    with_store(test)
+
+
+def test_a_refused_question_leaves_a_new_session_empty(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        sessions, scope = Sessions(store.database), await store.scope()
+        session = await sessions.create(scope)
+        await sessions.drop_turn(scope, session.id, await sessions.begin_turn(scope, session.id, "q", "t1"))
+        assert await sessions.remove_if_empty(scope, session.id)
+
+    with_store(test)
+
+
 def test_a_session_stores_its_turns_and_gets_its_title_from_the_first_question(with_store: Any) -> None:
     async def test(store: Any) -> None:
         sessions, scope = Sessions(store.database), await store.scope()

@@ -305,7 +305,8 @@ def test_a_database_user_without_access_to_all_rows_is_refused(
             connection.execute(f"grant usage on schema pincite to reader_{name}")
             connection.execute(f"grant select on all tables in schema pincite to reader_{name}")
             try:
-                store.database._url = psycopg.conninfo.make_conninfo(database_url, user=f"reader_{name}", password="x")
+                reader = psycopg.conninfo.make_conninfo(database_url, user=f"reader_{name}", password="x")
+                store.database._direct_url = reader
                 with pytest.raises(NotAllowed, match="grant it BYPASSRLS"):
                     await back_up(store.database, store.files, tmp_path / "b", traces=True, report=silent)
             finally:

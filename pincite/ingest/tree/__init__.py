@@ -1,0 +1,1 @@
+"""The summary tree: clusters of passages, and the sentences that stand for each cluster."""

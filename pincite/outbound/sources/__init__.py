@@ -1,0 +1,1 @@
+"""Remote sources of documents, one file per kind; each has a class `Source` that implements `RemoteSource`."""
