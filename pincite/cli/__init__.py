@@ -179,4 +179,3 @@ def _configure_streams(debug: bool) -> None:
     handler = logging.StreamHandler()
     handler.setFormatter(_OneLineFormatter(debug))
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
-    logging.getLogger("psycopg.pool").setLevel(logging.ERROR)  # the caller reports a lost connection

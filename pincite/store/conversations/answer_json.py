@@ -174,6 +174,8 @@ def _cleared_citation(citation: Citation) -> Citation:
         reason=None,
         title="",
         section=None,
+        document_id=None,
+        version=None,
     )
 
 

@@ -7,6 +7,7 @@ import httpx2
 import pytest
 
 from tests.api.live_server import LiveServer, assert_problem
+from tests.api.routes.test_mcp import talk
 
 FILM = "# Tidal Song\n\nTidal Song was directed by Mira Okafor. It was shown in Lisbon."
 PERSON = "# Mira Okafor\n\nMira Okafor was born in Lagos."
@@ -39,9 +40,8 @@ def test_entities_facts_paths_answers_and_tools(server: LiveServer) -> None:
         answer = client.post("/api/v1/query", json=asked).json()
         assert answer["graph"]["enriched"] is True
         assert "Tidal Song — was directed by — Mira Okafor [Source " in answer["graph"]["context"]
-        called = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "graph_search", "arguments": {"name": "Okafor"}}}  # fmt: skip
-        said = client.post("/mcp", json=called, headers={"Accept": "application/json, text/event-stream"}).text
-        assert "was directed by" in said
+        found = talk(client, lambda one: one.call_tool("graph_search", {"name": "Okafor"}))
+        assert "was directed by" in str(found)
 
 
 def test_another_person_sees_no_entity_and_no_count_of_it(server: LiveServer) -> None:
