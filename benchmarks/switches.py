@@ -35,12 +35,13 @@ SEARCHES = (
     "rag.strategy=auto", "rag.strategy=dense_only", "rag.strategy=lexical_only", "rag.strategy=fusion",
     "rag.strategy=two_stage", "rag.strategy=hierarchical",
     "rag.fusion=rrf", "rag.relative_to=found", "rag.follow_titles=0", "rag.reranker=cosine", "spelling.enabled=false",
+    "rag.knowledge_graph_enabled=true", "rag.dual_level=true",
     "rag.mmr=off", "rag.mmr=on", "rag.drop_duplicates=false",
     "rag.penalties.glossary=0,rag.penalties.contents=0,rag.penalties.image_credits=0",
     "rag.tree=true", "rag.late_interaction=true",
 )  # fmt: skip
 """What changes the order of a search, each against the default."""
-BUILDS = {"tree.build": "rules", "late.build": "on"}
+BUILDS = {"graph.build": "rules", "graph.vectors": True, "tree.build": "rules", "late.build": "on"}
 """What the engines of `SEARCHES` need; searches use it only where they ask for it, and the strategy `fusion`."""
 EVIDENCE: Mapping[str, bool | float] = {
     "rag.verification_enabled": False,

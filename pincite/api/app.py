@@ -33,6 +33,7 @@ from pincite.api.routes import (
     feedback,
     flows,
     folders,
+    graph,
     health,
     jobs,
     keys,
@@ -98,6 +99,7 @@ ROUTERS = [
     openai_models.router,
     mcp.router,
     flows.router,
+    graph.router,
     sources.router,
 ]
 

@@ -22,6 +22,7 @@ from pincite.cli import (
     eval,
     flow,
     folders,
+    graph,
     jobs,
     keys,
     maintenance,
@@ -58,6 +59,7 @@ for group in (
     documents,
     versions,
     folders,
+    graph,
     jobs,
     ask,
     chat,
@@ -177,4 +179,3 @@ def _configure_streams(debug: bool) -> None:
     handler = logging.StreamHandler()
     handler.setFormatter(_OneLineFormatter(debug))
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
-    logging.getLogger("psycopg.pool").setLevel(logging.ERROR)  # the caller reports a lost connection

@@ -44,4 +44,6 @@ def _tool_backend(pincite: "AsyncPincite", listen: "Listen") -> "ToolBackend":
     async def search(question: "Question") -> Any:
         return await pincite.search(question)
 
-    return ToolBackend(search, pincite.documents.read, ask, pincite.documents.page)
+    return ToolBackend(
+        search, pincite.documents.read, ask, pincite.documents.page, pincite.graph.find, pincite.graph.entity
+    )

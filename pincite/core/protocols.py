@@ -9,6 +9,7 @@ from pincite.core.accounts.access import Scope
 from pincite.core.accounts.conversations import KeptTurn
 from pincite.core.documents.document import Parsed, ReadRequest
 from pincite.core.documents.positions import PageText, TextSpan
+from pincite.core.graph import GraphFact, Subgraph
 from pincite.core.query.answer import Answer
 from pincite.core.query.hits import RetrievedChunk
 from pincite.core.query.pictures import Picture
@@ -195,6 +196,19 @@ class Index(Protocol):
     async def parents(self, keys: Sequence[int], level: int, *, scope: Scope) -> dict[int, RetrievedChunk]: ...
     async def has_documents(self, scope: Scope) -> bool: ...
     async def pages(self, extracts: Sequence[TextSpan], *, scope: Scope) -> list[list[PageText]]: ...
+
+
+class GraphIndex(Protocol):
+    """Searches the graph of what the caller may read; every statement compares the realm at every hop."""
+
+    async def subgraph(
+        self, names: Sequence[int], chunks: Sequence[int], *, scope: Scope, filters: Filters
+    ) -> Subgraph: ...
+    async def facts_in(self, chunks: Sequence[int], *, scope: Scope) -> list[GraphFact]: ...
+    async def has_vectors(self, *, scope: Scope) -> bool: ...
+    async def nearest(
+        self, vector: Vector, *, entities: bool, scope: Scope, filters: Filters, limit: int
+    ) -> list[Match]: ...
 
 
 class TreeSearch(Protocol):

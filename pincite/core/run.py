@@ -16,6 +16,7 @@ from pincite.core.protocols import (
     Cache,
     DocumentReader,
     Embedder,
+    GraphIndex,
     Index,
     Memory,
     PictureReader,
@@ -60,6 +61,7 @@ class Kit:
     document_reader: DocumentReader | None = None
     picture_reader: PictureReader | None = None
     builds: BuildStates | None = None
+    graph: GraphIndex | None = None
     tree: TreeSearch | None = None
     late: TokenVectors | None = None
 
@@ -160,6 +162,7 @@ class Run:
     prefetching: Prefetched = field(default_factory=dict)
     prefetched: Prefetched = field(default_factory=dict)
     prompt: Prompt | None = None
+    graph_seeds: tuple[int, ...] | None = None
     turn: int | None = None
     """The number of the turn that was stored before the answer."""
 

@@ -12,6 +12,7 @@ from pincite.config.settings import Settings
 from pincite.config.sources import layers_of, read_layers
 from pincite.core.accounts.access import LOCAL, Caller, Scope
 from pincite.core.documents.document import AddedAll, Document, Progress, Receipt
+from pincite.core.graph import EntityCard, GraphNode, PathStep
 from pincite.core.operations import StoredFlow
 from pincite.core.query.answer import Answer, Citation, OpenedPassage, SearchResult, Source
 from pincite.core.query.hits import Hit
@@ -20,6 +21,7 @@ from pincite.core.run import Event
 from pincite.engine.admin import Admin
 from pincite.engine.asking import Paths, events_of, make_question, with_level_values
 from pincite.engine.documents import Documents
+from pincite.engine.graph import KnowledgeGraph
 from pincite.engine.questions import Questions
 from pincite.engine.reader.opened_passage import open_passage
 from pincite.engine.wiring import Services
@@ -43,6 +45,7 @@ class AsyncPincite:
         self.documents = Documents(self.services)
         self.questions = Questions(self.services)
         self.admin = Admin(self.services)
+        self.graph = KnowledgeGraph(self.services)
 
     async def __aenter__(self) -> Self:
         await self.open()
@@ -241,6 +244,18 @@ class AsyncPincite:
     async def new_session(self, *, caller: Caller = LOCAL) -> str:
         """Start a conversation and return its id, for the keyword `session`."""
         return (await self.questions.sessions.create(await self.scope(caller))).id
+
+    async def find_entities(self, name: str, *, limit: int = 20, caller: Caller = LOCAL) -> list[GraphNode]:
+        """Find entities of the knowledge graph by a part of their name."""
+        return await self.graph.find(name, limit=limit, caller=caller)
+
+    async def entity(self, entity: str, *, caller: Caller = LOCAL) -> EntityCard:
+        """Return an entity by id or name, with its facts, places and neighbours."""
+        return await self.graph.entity(entity, caller=caller)
+
+    async def graph_path(self, start: str, end: str, *, caller: Caller = LOCAL) -> list[PathStep]:
+        """Return the shortest path between two entities, with what states each step."""
+        return await self.graph.path(start, end, caller=caller)
 
     async def run_flow(
         self,

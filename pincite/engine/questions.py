@@ -33,6 +33,7 @@ from pincite.store.conversations.feedback import FeedbackStore
 from pincite.store.conversations.sessions import Sessions
 from pincite.store.conversations.share_links import ShareLinks
 from pincite.store.documents.beginnings import beginnings
+from pincite.store.engines.graph_index import PostgresGraph
 from pincite.store.engines.late_rows import LateIndex
 from pincite.store.engines.tree_search import TreeIndex
 from pincite.store.operations.evaluations import Evaluations
@@ -255,6 +256,7 @@ class Questions:
                 document_reader=self._services.reader,
                 picture_reader=OcrPictureReader(self._services.reader_pool, settings.chunking),
                 builds=self._services.engine_builds,
+                graph=PostgresGraph(self._services.database, tools.model),
                 tree=TreeIndex(self._services.database, tools.model, settings.rag),
                 late=LateIndex(self._services.database),
             ),

@@ -10,6 +10,7 @@ from typing import Any, Self, TypeVar, cast, overload
 from pincite.config.settings import Settings
 from pincite.core.accounts.access import LOCAL, Caller, Scope
 from pincite.core.documents.document import AddedAll, Document, Progress, Receipt
+from pincite.core.graph import EntityCard, GraphNode, PathStep
 from pincite.core.operations import StoredFlow
 from pincite.core.query.answer import Answer, Citation, OpenedPassage, SearchResult, Source
 from pincite.core.query.hits import Hit
@@ -204,6 +205,18 @@ class Pincite:
     def new_session(self, *, caller: Caller = LOCAL) -> str:
         """Start a conversation and return its id, for the keyword `session`."""
         return self._do(self._pincite.new_session(caller=caller))
+
+    def find_entities(self, name: str, *, limit: int = 20, caller: Caller = LOCAL) -> list[GraphNode]:
+        """Find entities of the knowledge graph by a part of their name."""
+        return self._do(self._pincite.find_entities(name, limit=limit, caller=caller))
+
+    def entity(self, entity: str, *, caller: Caller = LOCAL) -> EntityCard:
+        """Return an entity by id or name, with its facts, places and neighbours."""
+        return self._do(self._pincite.entity(entity, caller=caller))
+
+    def graph_path(self, start: str, end: str, *, caller: Caller = LOCAL) -> list[PathStep]:
+        """Return the shortest path between two entities, with what states each step."""
+        return self._do(self._pincite.graph_path(start, end, caller=caller))
 
     def run_flow(
         self,

@@ -5,9 +5,11 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
 from pydantic import Field, TypeAdapter, ValidationError
+from typing_extensions import TypedDict
 
 from pincite.config.messages import describe_error
 from pincite.core.documents.document import Document, Listing, Passage, ReadRequest
+from pincite.core.graph import EntityCard, GraphNode
 from pincite.core.query.answer import Answer, SearchResult
 from pincite.core.query.hits import Hit
 from pincite.core.query.question import Filters, Question
@@ -19,7 +21,7 @@ from pincite.serialize.answers import answer_json, footnotes
 from pincite.serialize.fields import Body, DocumentIds, Share, Text, Words
 from pincite.serialize.primitives import Json
 from pincite.serialize.schemas.answers import AnswerJson, SearchJson
-from pincite.serialize.search import search_json
+from pincite.serialize.search import entity_json, node_json, search_json
 
 MAX_RESULT_CHARS = 100_000
 """Characters of a tool's text result; a longer document ends with a note on how to read on."""
@@ -35,6 +37,8 @@ class ToolBackend:
     read: Callable[[ReadRequest], Awaitable[Passage]]
     ask: Callable[[Question], Awaitable[Answer]]
     page: Callable[[Listing], Awaitable[tuple[list[Document], str | None]]]
+    find_entities: Callable[[str], Awaitable[list[GraphNode]]]
+    entity: Callable[[str], Awaitable[EntityCard]]
     describe_error: Callable[[PinciteError], str] = str
 
 
@@ -189,12 +193,51 @@ class Ask(LibraryScope):
         return ToolResult(data["answer"] + footnotes(data), data, cited)
 
 
-Tool = type[RagSearch] | type[ReadDocument] | type[FindInDocument] | type[Ask]
+class FoundEntity(TypedDict, total=False):
+    """An entity with its facts, places and neighbours, and the entities with the text in their name."""
+
+    id: str
+    name: str
+    type: str
+    mentions: int
+    facts: list[dict[str, Any]]
+    places: list[dict[str, Any]]
+    neighbours: list[dict[str, Any]]
+    items: list[dict[str, Any]]
+
+
+class GraphSearch(Body):
+    """Look up an entity in the knowledge graph: facts, each with the sentence that states it, and related entities."""
+
+    title: ClassVar[str] = "Look up an entity"
+    result: ClassVar[type] = FoundEntity
+    name: Words = Field(description="The name of a person, organization, project, place, product, event or law.")
+
+    async def use(self, backend: ToolBackend) -> ToolResult:
+        """Show the entity with this name, or list those with the text in their name."""
+        found = await backend.find_entities(self.name)
+        if not found:
+            return ToolResult("No entity has this name.", {"items": []})
+        card = await backend.entity(found[0].id)
+        facts = "\n".join(
+            f"{one.subject} — {one.relation} — {one.object} ({one.place.title}, doc_id {one.place.document_id}, "
+            f"line {one.place.line})"
+            for one in card.facts
+        )
+        near = ", ".join(one.node.name for one in card.neighbours if one.hops == 1)
+        text = (
+            f"{card.node.name} ({card.node.kind}), in {card.node.mentions} passages\n{facts}\nRelated: {near or 'none'}"
+        )
+        return ToolResult(text, entity_json(card) | {"items": [node_json(one) for one in found]})
+
+
+Tool = type[GraphSearch] | type[RagSearch] | type[ReadDocument] | type[FindInDocument] | type[Ask]
 TOOLS: Mapping[str, Tool] = {
     "rag_search": RagSearch,
     "read_document": ReadDocument,
     "find_in_document": FindInDocument,
     "ask": Ask,
+    "graph_search": GraphSearch,
 }
 
 

@@ -66,7 +66,7 @@ class Extractive:
         question, sentences = _asked(prompt)
         parts, note = table_answer(question.text, question.language, question.answer.form, prompt.sources), None
         if not parts:
-            found = await self._find(question, sentences, prompt.sources)
+            found = await self._find(question, sentences, prompt)
             note, scored = found.note, found.scored
             needed = without_missing(question, scored, prompt.asked)
             probability = answer_probability(needed, scored, with_meaning=found.with_meaning)
@@ -90,12 +90,12 @@ class Extractive:
     async def find(self, prompt: Prompt) -> Found:
         """The sentences of the sources that may answer, as an answer is made from them."""
         question, sentences = _asked(prompt)
-        return await self._find(question, sentences, prompt.sources)
+        return await self._find(question, sentences, prompt)
 
-    async def _find(self, question: QuestionTerms, sentences: Sequence[Sentence], sources: Sequence[Hit]) -> Found:
-        fitting = without_others(question, sentences, sources)
-        readings = await self._readings(question.text, fitting, sources)
-        likely = rank_candidates(question, fitting, readings)[:MAX_EMBEDDED_SENTENCES]
+    async def _find(self, question: QuestionTerms, sentences: Sequence[Sentence], prompt: Prompt) -> Found:
+        fitting = without_others(question, sentences, prompt.sources)
+        readings = await self._readings(question.text, fitting, prompt.sources)
+        likely = with_stated(rank_candidates(question, fitting, readings), MAX_EMBEDDED_SENTENCES, prompt)
         return Found(question, *await self._scored(question, likely, readings))
 
     async def _whole(
@@ -156,6 +156,21 @@ class Extractive:
         vectors = await self._embedder.embed(firsts, as_query=False)
         cosines = (sum(a * b for a, b in zip(wanted, vector, strict=True)) for vector in vectors)
         return [to_common_scale(scale, cosine) or 0.0 for cosine in cosines]
+
+
+def with_stated(ranked: Sequence[Sentence], most: int, prompt: Prompt) -> list[Sentence]:
+    """The best sentences, and those that state a fact of the knowledge graph."""
+    starts = {hit.chunk.key: (number, hit.chunk.start_char) for number, hit in enumerate(prompt.sources, start=1)}
+    stated = [(*starts[one.chunk], one.start, one.end) for one in prompt.facts if one.chunk in starts]
+    further = [
+        one
+        for one in ranked[most:]
+        if any(
+            one.source == source and start - base < one.end and one.start < end - base
+            for source, base, start, end in stated
+        )
+    ]
+    return [*ranked[:most], *further]
 
 
 def _asked(prompt: Prompt) -> tuple[QuestionTerms, list[Sentence]]:

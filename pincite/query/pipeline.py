@@ -35,6 +35,7 @@ from pincite.query.evidence.whole_tables import needs_table, table_query, table_
 from pincite.query.generate.assemble import prompt_assembly
 from pincite.query.generate.general_chat import general_prompt
 from pincite.query.generate.generate import extractive_draft, extractive_generation, llm_draft, llm_generation
+from pincite.query.graph.context import graph_context
 from pincite.query.ground.better_draft import is_better, is_unsupported, replaced, replacement_warning
 from pincite.query.ground.check_claims import ClaimCheck, claim_check
 from pincite.query.ground.ground import grounding, no_answer, no_retrieval
@@ -165,6 +166,8 @@ async def select(run: Run, plan: Plan, hits: Sequence[Hit]) -> tuple[Plan, Evide
     evidence = await run.step(evidence_selection, plan, kept)
     if run.kit.llm is run.kit.extractive and needs_table(plan.text):
         evidence = await run.attempt(evidence, complete_tables, plan, evidence, hits)
+    if run.graph_seeds is not None and evidence.hits:
+        evidence = await run.attempt(evidence, graph_context, plan, evidence)
     return plan, evidence
 
 

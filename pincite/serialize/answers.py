@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from pincite.core.query.answer import Answer, AnswerMetadata, Source
+from pincite.core.query.answer import Answer, AnswerGraph, AnswerMetadata, Source
 from pincite.core.query.plan import Plan
 from pincite.core.query.tools import Step
 from pincite.serialize.primitives import Json
@@ -41,7 +41,7 @@ def sources_json(values: Sequence[Source]) -> list[Json]:
 
 
 def answer_json(value: Answer) -> Json:
-    """A complete answer; `graph` is always empty, since there is no graph retrieval."""
+    """A complete answer."""
     return {
         "id": value.id,
         "session_id": value.session_id,
@@ -58,12 +58,23 @@ def answer_json(value: Answer) -> Json:
         "confidence": asdict(value.confidence),
         "groundedness": asdict(value.groundedness),
         "context_sufficiency": asdict(value.context_sufficiency),
-        "graph": {"enriched": False, "context": None},
+        "graph": graph_json(value.graph),
         "has_relevant_sources": value.has_relevant_sources,
         "suggested_questions": value.suggested_questions,
         "warnings": value.warnings,
         "degraded": [asdict(note) for note in value.degraded],
         "metadata": _answer_metadata_json(value.metadata),
+    }
+
+
+def graph_json(value: AnswerGraph) -> Json:
+    """What the knowledge graph added: the facts in the context, also as text, and their entities."""
+    lines = [f"{one.subject} — {one.relation} — {one.object} [Source {one.source}]" for one in value.facts]
+    return {
+        "enriched": value.enriched,
+        "context": "\n".join(lines) or None,
+        "entities": list(dict.fromkeys(name for one in value.facts for name in (one.subject, one.object))),
+        "facts": [asdict(one) for one in value.facts],
     }
 
 

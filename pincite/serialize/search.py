@@ -2,6 +2,7 @@
 
 from dataclasses import asdict
 
+from pincite.core.graph import EntityCard, GraphNode, GraphPlace, PathStep, StatedFact
 from pincite.core.query.answer import SearchResult
 from pincite.core.query.hits import Adjustment, Hit, RetrievedChunk, ScoreContribution
 from pincite.serialize.answers import plan_json
@@ -117,3 +118,48 @@ def _adjustment_json(value: Adjustment) -> Json:
 def _placing_json(value: ScoreContribution) -> Json:
     fields = {"engine": value.via, "query": value.query, "rank": value.rank, "raw": value.raw, "share": value.share}
     return fields | ({"weight": value.weight} if value.scale is None else asdict(value.scale))
+
+
+# --- the knowledge graph ------------------------------------------------------------------------------------
+
+
+def node_json(value: GraphNode) -> Json:
+    """An entity."""
+    return {"id": value.id, "name": value.name, "type": value.kind, "mentions": value.mentions}
+
+
+def place_json(value: GraphPlace) -> Json:
+    """Where something stands, with the words there."""
+    return asdict(value)
+
+
+def fact_json(value: StatedFact) -> Json:
+    """A fact with the place of its sentence."""
+    return asdict(value) | {"place": place_json(value.place)}
+
+
+def entity_json(value: EntityCard) -> Json:
+    """An entity with its facts, mentions and neighbours."""
+    return node_json(value.node) | {
+        "facts": [fact_json(one) for one in value.facts],
+        "places": [place_json(one) for one in value.places],
+        "neighbours": [
+            {"entity": node_json(one.node), "hops": one.hops, "count": one.count, "via": one.via}
+            for one in value.neighbours
+        ],
+    }
+
+
+def path_json(steps: list[PathStep]) -> Json:
+    """The steps between two entities."""
+    return {
+        "steps": [
+            {
+                "from": node_json(one.start),
+                "to": node_json(one.end),
+                "relation": one.relation or None,
+                "place": place_json(one.place) if one.place else None,
+            }
+            for one in steps
+        ]
+    }

@@ -24,6 +24,7 @@ from pincite.store.replicas import Replicas
 from pincite.store.roles import APP_ROLE, first_line
 
 log = logging.getLogger(__name__)
+logging.getLogger("psycopg.pool").setLevel(logging.ERROR)  # lost connections are replaced; the caller reports a failure
 
 PREPARE_THRESHOLD = 5
 """Executions of a statement on one connection after which it is prepared."""

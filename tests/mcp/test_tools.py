@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from pincite.core.documents.document import Document, Listing, Passage, ReadRequest
+from pincite.core.graph import EntityCard, GraphNode, GraphPlace, Neighbour, StatedFact
 from pincite.core.query.answer import Answer, SearchResult
 from pincite.core.query.question import Question
 from pincite.engine.reader.document_reader import MAX_PLACES
@@ -27,10 +28,20 @@ def backend(content: str) -> ToolBackend:
     async def ask(question: Question) -> Answer:
         raise AssertionError("nobody asks here")
 
+    async def find_entities(name: str) -> list[GraphNode]:
+        return [GraphNode("person-000000000000002a", "Ada Lovelace", "person", 3)] if name == "Ada" else []
+
+    async def entity(entity: str) -> EntityCard:
+        node = GraphNode(entity, "Ada Lovelace", "person", 3)
+        place = GraphPlace("d1", "Letters", "d1.v1.2", None, 7, 10, 60, "Ada Lovelace wrote to Charles Babbage.")
+        near = Neighbour(GraphNode("person-000000000000002b", "Charles Babbage", "person", 1), 1, 2, entity)
+        fact = StatedFact("Ada Lovelace", entity, "wrote to", "Charles Babbage", near.node.id, place)
+        return EntityCard(node, (fact,), (place,), (near,))
+
     async def page(listing: Listing) -> tuple[list[Document], str | None]:
         raise AssertionError("nobody lists here")
 
-    return ToolBackend(search, read, ask, page)
+    return ToolBackend(search, read, ask, page, find_entities, entity)
 
 
 def told(content: str, name: str, **arguments: Any) -> Any:
@@ -73,3 +84,11 @@ def test_a_text_that_is_not_there_is_told() -> None:
 def test_arguments_that_cannot_be_are_named() -> None:
     with pytest.raises(Invalid, match="text: "):
         told("cat", "find_in_document", doc_id="d", text="")
+
+
+def test_the_graph_is_searched_by_name_and_every_fact_has_its_place() -> None:
+    found = asyncio.run(call_tool(backend(""), "graph_search", {"name": "Ada"}))
+    assert "Ada Lovelace — wrote to — Charles Babbage (Letters, doc_id d1, line 7)" in found.text
+    assert "Related: Charles Babbage" in found.text
+    assert found.data["facts"][0]["place"]["text"] == "Ada Lovelace wrote to Charles Babbage."
+    assert asyncio.run(call_tool(backend(""), "graph_search", {"name": "Nobody"})).data == {"items": []}

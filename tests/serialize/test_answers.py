@@ -49,7 +49,7 @@ def test_an_answer() -> None:
     )
     assert set(shape["citations"][0]) == fields(
         "text start end matched matched_by source quote quote_start_char quote_end_char quote_start_line quote_end_line"
-        " page place rects support reason title section"
+        " page place rects support reason title section document_id version"
     )
     assert set(shape["context_sufficiency"]) == fields(
         "is_sufficient coverage_score has_conflicts missing_aspects conflicts"
@@ -61,7 +61,7 @@ def test_an_answer() -> None:
     assert set(shape["confidence"]) == {"score", "level", "reason"}
     assert set(shape["groundedness"]["sentences"][0]) == {"start", "end", "support", "source"}
     assert shape["answer"] == "Cats purr. [Source 1]"
-    assert shape["graph"] == {"enriched": False, "context": None}
+    assert shape["graph"] == {"enriched": False, "context": None, "entities": [], "facts": []}
     assert shape["metadata"]["usage"] == {"prompt_tokens": 1, "completion_tokens": 2}
 
 

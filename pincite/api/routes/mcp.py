@@ -105,5 +105,7 @@ def _tool_backend(pincite: AsyncPincite, admission: Admission, request: Request,
         lambda read_request: pincite.documents.read(read_request, caller=caller),
         ask,
         lambda listing: pincite.documents.page(listing, caller=caller),
+        lambda name: pincite.graph.find(name, caller=caller),
+        lambda entity: pincite.graph.entity(entity, caller=caller),
         lambda error: to_problem(error, get_request_id(request.scope)).detail,
     )

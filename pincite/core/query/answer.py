@@ -183,6 +183,25 @@ class Degraded:
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerFact:
+    """A fact of the knowledge graph in the context of an answer, and the source that states it."""
+
+    subject: str
+    relation: str
+    object: str
+    source: int
+    document_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerGraph:
+    """What the knowledge graph added: whether it found passages or facts, and the facts in the context."""
+
+    enriched: bool = False
+    facts: tuple[AnswerFact, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerMetadata:
     """How the answer was made: model, token usage, durations, plan and steps.
 
@@ -227,6 +246,7 @@ class Answer:
     intent: str | None = None
     question_type: str | None = None
     intelligence_level: EffortLevel = "standard"
+    graph: AnswerGraph = AnswerGraph()
 
 
 @dataclass(frozen=True, slots=True)

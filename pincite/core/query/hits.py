@@ -7,6 +7,7 @@ from typing import Literal
 
 from pincite.core.documents.document import NO_HEADINGS
 from pincite.core.engines import EngineName
+from pincite.core.graph import GraphFact
 
 Cause = Literal["dense", "lexical", "named", "near", "section", "document", "part", "query", "look"] | EngineName
 """What contributes to a score: the dense, the lexical or a further engine; a named title; proximity of the question's words
@@ -131,8 +132,9 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The hits that an answer is based on, best first, and their coverage of the question."""
+    """The hits that an answer is based on, best first, their coverage of the question, and facts that they state."""
 
     hits: tuple[Hit, ...]
     coverage: float
     missing: tuple[str, ...] = ()
+    facts: tuple[GraphFact, ...] = ()

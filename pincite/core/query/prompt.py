@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from pincite.core.graph import GraphFact
 from pincite.core.query.hits import Hit
 from pincite.core.query.pictures import Picture
 from pincite.core.query.question import Sampling
@@ -30,7 +31,7 @@ class Prompt:
 
     `asked` are the words of a follow-up as it was asked, where the question is its standalone form. `reordered` are the
     same messages with the passages in other orders, for further drafts. `schema` is the JSON schema of the output, where
-    the server can constrain it.
+    the server can constrain it. `facts` are those of the knowledge graph that the sources state.
     """
 
     question: str
@@ -41,6 +42,7 @@ class Prompt:
     reordered: tuple[tuple[Message, ...], ...] = ()
     tools: tuple[Tool, ...] = ()
     asked: str = ""
+    facts: tuple[GraphFact, ...] = ()
     schema: Mapping[str, Any] | None = None
 
 

@@ -9,6 +9,7 @@ from pincite.core.engines import BuiltEngine
 from pincite.engine.index.tools import IndexTools
 from pincite.errors import Invalid
 from pincite.ingest.engines.builder import Builder
+from pincite.ingest.graph.builder import GraphBuilder
 from pincite.ingest.late.builder import LateBuilder
 from pincite.ingest.tree.builder import TreeBuilder
 from pincite.ingest.tree.model_summary import ModelSummaries
@@ -20,6 +21,8 @@ from pincite.store.indexing.enrichments import Enrichments
 def make_builders(settings: Settings, tools: IndexTools, builds: EngineBuilds) -> list[Builder]:
     """Return one builder for each engine whose `build` setting is not off."""
     found: list[Builder] = []
+    if settings.graph.build != "off":
+        found.append(GraphBuilder(settings.graph, tools.bulk_embedder, tools.model))
     if settings.tree.build != "off":
         found.append(
             TreeBuilder(TreeStore(tools.database), tools.model, tools.embedder.name, _summaries(settings, tools))

@@ -4,6 +4,7 @@ export default {
   "category_labels": "Anzeigenamen von Kategorien in Antworten, nach dem Namen im Ordner oder im Dateikopf; in der Umgebung als JSON, etwa `{\"hr\": \"Personal\"}`.",
   "database.url": "Verbindungs-URL eines PostgreSQL mit pgvector, mit dem Zugang eines Administrators, etwa `postgresql://user:password@host/name`. Leer: ein eingebauter Server im Datenordner.",
   "database.direct_url": "Verbindungs-URL ohne Pooler, wo `database.url` durch pgbouncer führt: für Benachrichtigungen, Migrationen, Sicherung, Wiederherstellung und endgültiges Löschen. Leer: `database.url`. Siehe docs/many-machines.md.",
+  "database.read_urls": "Verbindungs-URLs von Replikaten, durch Leerzeichen getrennt: Suchen und Listen werden von einem gelesen, das alles hat, was die Anfrage sehen muss, sonst vom Primärserver. Siehe docs/many-machines.md.",
   "database.role": "Rolle ohne Rechte, die jede Transaktion annimmt; an sie sind die Zeilenrechte gebunden. Eine zweite Bibliothek eines anderen Eigentümers auf demselben Server braucht einen eigenen Namen.",
   "database.pool_size": "Höchstzahl der Verbindungen dieses Prozesses, neben derjenigen, die auf geänderte Einstellungen hört.",
   "database.shared_buffers_mb": "`shared_buffers` des eingebauten Servers, in MB.",

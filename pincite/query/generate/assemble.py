@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from pincite.config.branches.generation import Context
+from pincite.core.graph import GraphFact
 from pincite.core.query.hits import Evidence, Hit
 from pincite.core.query.plan import Plan
 from pincite.core.query.prompt import Message, Prompt
@@ -17,6 +18,7 @@ from pincite.errors import Invalid
 from pincite.models.facts import ModelFacts, facts_of
 from pincite.query.citations.sources import sources_of
 from pincite.query.generate.reasoning import NO_THINKING, Thinking, thinking_for
+from pincite.query.graph.context import BUDGET_SHARE, fact_line, facts_of_sources
 from pincite.query.prompt.budget import TOKENS_PER_MESSAGE, Budget, count_tokens, tokenizer, window_of
 from pincite.query.prompt.templates import Prompts, Template
 from pincite.text.injection import notices
@@ -34,6 +36,7 @@ CHARS_PER_TOKEN = 4
 """Characters per token by which the template `five-stage` counts its passages."""
 _MARK = re.compile(r" ?\[Source \d{1,3}\]")
 
+FACTS_HEADING = "Facts that the sources state:"
 CITATION_FORMS = {
     ("default", "source"): "[Source N]",
     ("default", "title"): "[Title], with the source's own title",
@@ -62,6 +65,8 @@ async def prompt_assembly(run: Run, plan: Plan, evidence: Evidence) -> Prompt:
         chosen, blocks = builder.in_sandwich_order(chosen)
     if settings.guard.injection != "off" and llm is not run.kit.extractive:
         run.warnings.extend(_injection_warnings(chosen))
+    if llm is not run.kit.extractive and (lines := builder.fit_facts(evidence.facts, chosen, room)):
+        blocks, passage_tokens = [*blocks, lines], passage_tokens + builder.count(lines)
     tokens = fixed + passage_tokens + history_tokens
     run.observe(
         sources=len(chosen),
@@ -77,7 +82,13 @@ async def prompt_assembly(run: Run, plan: Plan, evidence: Evidence) -> Prompt:
     sampling = sampling_of(plan.question, budget, run=run, thinking=thinking)
     asked = plan.question.text if plan.question.standalone else ""
     prompt = Prompt(
-        plan.answered, tuple(builder.messages(blocks, history)), tuple(chosen), tokens, sampling, asked=asked
+        plan.answered,
+        tuple(builder.messages(blocks, history)),
+        tuple(chosen),
+        tokens,
+        sampling,
+        asked=asked,
+        facts=evidence.facts,
     )
     if settings.answers.ensemble_voting and llm is not run.kit.extractive:
         return replace(prompt, reordered=tuple(builder.reordered(blocks, history, settings.answers.drafts - 1)))
@@ -186,6 +197,16 @@ class _PromptBuilder:
             passage_tokens += cost
             chars += size
         return chosen, blocks, passage_tokens
+
+    def fit_facts(self, facts: Sequence[GraphFact], chosen: Sequence[Hit], room: int) -> str:
+        """The block of facts that the chosen passages state, in a tenth of the room; empty where none fits."""
+        lines, used = list[str](), 0
+        for line in map(fact_line, facts_of_sources(facts, chosen)):
+            used += self.count(f"{line}\n")
+            if used > BUDGET_SHARE * room:
+                break
+            lines.append(line)
+        return "\n".join([self.boundary, FACTS_HEADING, *lines, self.boundary]) if lines else ""
 
     def in_sandwich_order(self, chosen: Sequence[Hit]) -> tuple[list[Hit], list[str]]:
         """The passages and their blocks in sandwich order; numbered by position, which some templates cite by."""

@@ -3,12 +3,22 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pincite.core.query.answer import Answer, AnswerMetadata, Citation, Confidence, Conflict, Groundedness, Sufficiency
+from pincite.core.query.answer import (
+    Answer,
+    AnswerGraph,
+    AnswerMetadata,
+    Citation,
+    Confidence,
+    Conflict,
+    Groundedness,
+    Sufficiency,
+)
 from pincite.core.query.hits import Evidence, Hit
 from pincite.core.query.plan import Plan
 from pincite.core.query.prompt import Draft, Usage
 from pincite.core.run import Run
 from pincite.query.citations.sources import related_documents, sources_of
+from pincite.query.graph.context import facts_of_sources
 
 SUFFICIENT_COVERAGE = 0.6
 """Share of the question's terms that sufficient evidence covers; no aspect of the question may be missing."""
@@ -86,7 +96,13 @@ def build_answer(
         intent=plan.intent,
         question_type=plan.analysis.type,
         intelligence_level=settings.answers.level,
+        graph=AnswerGraph(_is_enriched(evidence), tuple(facts_of_sources(evidence.facts, hits))),
     )
+
+
+def _is_enriched(evidence: Evidence) -> bool:
+    """Whether the knowledge graph found one of the passages or a fact."""
+    return bool(evidence.facts) or any(one.via in ("graph", "dual") for hit in evidence.hits for one in hit.placings)
 
 
 def _total_usage(run: Run, draft: Draft) -> Usage | None:

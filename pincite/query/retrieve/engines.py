@@ -16,6 +16,8 @@ from pincite.core.query.plan import Plan, Search
 from pincite.core.run import Run
 from pincite.core.traces import span
 from pincite.errors import Unavailable
+from pincite.query.graph.dual import DualLevel
+from pincite.query.graph.search import GraphTraversal
 from pincite.query.retrieve import late, tree
 from pincite.query.retrieve.fusion import Fusion, Ranking
 
@@ -52,7 +54,30 @@ def in_fusion(plan: Plan) -> bool:
     return plan.strategy == "fusion"
 
 
+def _by_graph(plan: Plan) -> bool:
+    """Whether the graph helps: questions of several steps, those with the classifier's hint, the strategy `fusion`."""
+    return in_fusion(plan) or plan.analysis.is_multi_hop or plan.analysis.hints.graph
+
+
 ENGINES: tuple[Engine, ...] = (
+    Engine(
+        "graph",
+        "graph_traversal",
+        "graph",
+        0.3,
+        lambda rag: rag.knowledge_graph_enabled,
+        _by_graph,
+        lambda run, plan, first: GraphTraversal(run, plan).search(first),
+    ),
+    Engine(
+        "dual",
+        "dual_level_search",
+        "graph",
+        0.2,
+        lambda rag: rag.dual_level,
+        lambda _plan: False,
+        lambda run, plan, first: DualLevel(run, plan).search(first),
+    ),
     Engine("tree", "tree_search", "tree", tree.WEIGHT, lambda rag: rag.tree, in_fusion, tree.tree_search),
     Engine(
         "late", "late_interaction", "late", late.WEIGHT, lambda rag: rag.late_interaction, in_fusion, late.late_search

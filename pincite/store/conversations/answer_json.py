@@ -2,13 +2,13 @@
 
 import dataclasses
 import types
-from collections.abc import Collection, Container, Mapping
+from collections.abc import Callable, Collection, Container, Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from pincite.core.accounts.conversations import KeptTurn
-from pincite.core.query.answer import Answer, AnswerMetadata, Citation, Groundedness, Source, Sufficiency
+from pincite.core.query.answer import Answer, AnswerGraph, AnswerMetadata, Citation, Groundedness, Source, Sufficiency
 from pincite.text.sentences import storable
 
 T = TypeVar("T")
@@ -98,6 +98,7 @@ def _remove_document(answer: Answer, document_id: str) -> tuple[Answer, int]:
         related_documents=tuple(one for one in answer.related_documents if one.document_id != document_id),
         context_sufficiency=_remove_conflicts(answer.context_sufficiency, document_id),
         suggested_questions=() if numbers else answer.suggested_questions,
+        graph=_graph_without(answer, lambda one: one == document_id),
         warnings=answer.warnings if REMOVED in answer.warnings else (*answer.warnings, REMOVED),
     ), quotes + snippets
 
@@ -137,6 +138,11 @@ def _warnings_without(answer: Answer, numbers: Container[int | None]) -> tuple[s
     return tuple(one for one in answer.warnings if not any(reason in one for reason in reasons))
 
 
+def _graph_without(answer: Answer, hidden: Callable[[str], bool]) -> AnswerGraph:
+    """The facts of an answer without those that hidden documents state."""
+    return replace(answer.graph, facts=tuple(one for one in answer.graph.facts if not hidden(one.document_id)))
+
+
 def _cleared_source(source: Source) -> Source:
     return replace(
         source,
@@ -168,6 +174,8 @@ def _cleared_citation(citation: Citation) -> Citation:
         reason=None,
         title="",
         section=None,
+        document_id=None,
+        version=None,
     )
 
 
@@ -189,6 +197,7 @@ def only_readable(answer: Answer, readable: Container[str]) -> Answer:
         sources=tuple(_hidden_source(one) if one.number in hidden else one for one in answer.sources),
         citations=tuple(_cleared_citation(one) if one.source in hidden else one for one in answer.citations),
         related_documents=tuple(one for one in answer.related_documents if one.document_id in readable),
+        graph=_graph_without(answer, lambda document_id: document_id not in readable),
         context_sufficiency=replace(answer.context_sufficiency, missing_aspects=(), conflicts=()),
         metadata=AnswerMetadata(0, answer.metadata.model, answer.metadata.finish_reason, ""),
         warnings=(*_warnings_without(answer, hidden), WITHHELD) if hidden else answer.warnings,

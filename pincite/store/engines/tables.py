@@ -9,7 +9,7 @@ from pincite.core.engines import BuiltEngine
 from pincite.store.database import Connection
 
 ENGINE_TABLES: Mapping[BuiltEngine, tuple[LiteralString, ...]] = {
-    "graph": (),
+    "graph": ("graph_mention", "graph_fact", "graph_edge", "graph_same", "graph_vector"),
     "tree": ("tree_member", "tree_node"),
     "late": ("late_centroid", "late_passage"),
 }

@@ -152,13 +152,14 @@ def test_a_profile_is_applied_and_reported(admin: httpx2.Client) -> None:
     assert "there are: default, zoeflow" in problem["detail"]
 
 
-def test_the_profiles_are_listed_without_unfinished_ones(admin: httpx2.Client) -> None:
+def test_the_profiles_are_listed_with_their_values(admin: httpx2.Client) -> None:
     items = {one["name"]: one for one in admin.get(f"{API}/profiles").json()["items"]}
     assert list(items) == ["default", "zoeflow", "five-stage", "vexora", "local", "adaptive"]
     assert set(items["vexora"]) == {"name", "about", "query", "index"}
     assert items["vexora"]["query"]["rag.alpha"] == 0.3
     assert items["zoeflow"]["index"]["chunking.size"] == 500
-    assert "rag.knowledge_graph_enabled" not in {**items["zoeflow"]["index"], **items["zoeflow"]["query"]}
+    assert items["zoeflow"]["query"]["rag.knowledge_graph_enabled"] is False
+    assert items["vexora"]["query"]["rag.knowledge_graph_enabled"] is True
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,8 @@ def test_a_backup_is_restored_elsewhere_with_the_same_ids(
         assert (
             await restore(another_database_url, tmp_path / "there", target, manifest, silent)
         ).manifest.documents == 3
-        assert indexes_of(another_database_url) == indexes_of(database_url)
+        made = [row for row in indexes_of(another_database_url) if "vector_near_" not in row[0]]
+        assert made == indexes_of(database_url)  # a library this small has no vector index until it is restored
         kept, restored = rows_of(database_url), rows_of(another_database_url)
         kept["trace"], kept["span"] = restored["trace"], restored["span"]  # one was asked since
         *before_it, backed_up = kept.pop("audit_event")

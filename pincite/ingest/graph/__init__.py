@@ -1,0 +1,1 @@
+"""Extracting entities and facts from the passages of a document, by rules or by a model."""

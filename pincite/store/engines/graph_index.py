@@ -1,0 +1,154 @@
+"""Searching the graph within the caller's scope: the subgraph around names and passages, and the facts of passages."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from psycopg import sql
+
+from pincite.core.accounts.access import Scope
+from pincite.core.graph import GraphFact, Subgraph
+from pincite.core.protocols import Match, Vector
+from pincite.core.query.question import Filters
+from pincite.store.bound import half_vector
+from pincite.store.database import Database
+from pincite.store.search import scope_sql
+
+MAX_PASSAGES_PER_NAME = 24
+"""Passages of one entity that are read at most; those of documents that are called so come first."""
+MAX_NAMES = 400
+"""Entities of the second hop that are followed at most."""
+MAX_LINKS = 6000
+ABOUT_WEIGHT = 2.0
+"""Weight of the link between an entity and the passages of a document that is called so; a mention has 1."""
+
+
+class PostgresGraph:
+    """The graph in PostgreSQL: every hop compares realm and edition, and row-level security enforces the realm."""
+
+    def __init__(self, database: Database, model: int) -> None:
+        self._database = database
+        self._model = model
+
+    async def subgraph(
+        self, names: Sequence[int], chunks: Sequence[int], *, scope: Scope, filters: Filters
+    ) -> Subgraph:
+        """Return what is within two hops of these names and of the entities of these passages, in one statement."""
+        if not scope.realms or not (names or chunks):
+            return Subgraph((), {}, (), ())
+        limits = {"per_name": MAX_PASSAGES_PER_NAME, "most_names": MAX_NAMES, "most": MAX_LINKS}
+        values = {**scope_sql.values(scope, filters), "names": list(names), "chunks": list(chunks), **limits}
+        [found] = await self._database.run_batch(scope.person, _statement(scope_sql.shape(filters)), values=values)
+        links = [(chunk, name, ABOUT_WEIGHT if about else 1.0) for what, chunk, name, about in found if what == "link"]
+        same = [(one, other) for what, other, one, _ in found if what == "same"]
+        reach = {name: count for what, count, name, _ in found if what == "reach"}
+        return Subgraph(links, reach, same, tuple(names))
+
+    async def facts_in(self, chunks: Sequence[int], *, scope: Scope) -> list[GraphFact]:
+        """Return the facts that passages state; the caller may read the passages."""
+        values = {"chunks": list(chunks), "realms": list(scope.realms)}
+        [found] = await self._database.run_batch(scope.person, _FACTS, values=values)
+        return [GraphFact(*row) for row in found]
+
+    async def has_vectors(self, *, scope: Scope) -> bool:
+        """Return whether any entity or fact in the scope has a vector of the index's model."""
+        query = "select exists (select from graph_vector where model = %(model)s and realm = any(%(realms)s))"
+        values = {"model": self._model, "realms": list(scope.realms)}
+        [[(found,)]] = await self._database.run_batch(scope.person, query, values=values)
+        return bool(found)
+
+    async def nearest(
+        self, vector: Vector, *, entities: bool, scope: Scope, filters: Filters, limit: int
+    ) -> list[Match]:
+        """Return the passages of the facts, or of the entities, that are nearest to a vector."""
+        if not scope.realms:
+            return []
+        query = sql.SQL(_NEAREST).format(
+            admitted=scope_sql.serving(filters),
+            library=scope_sql.library(filters),
+            documents=scope_sql.documents(filters),
+            about=sql.SQL("is not null" if entities else "is null"),
+        )
+        values = {
+            **scope_sql.values(scope, filters),
+            "vector": half_vector(vector),
+            "model": self._model,
+            "limit": limit,
+        }
+        [found] = await self._database.run_batch(scope.person, query, values=values)
+        return [Match(chunk, cosine) for chunk, cosine in found]
+
+
+# `m.realm = any(...)` and the join with the served edition stand at every hop.
+_HOP = """
+    select m.chunk, m.name, cardinality(m.spans) = 0 as about
+    from graph_mention m join edition e on e.key = m.edition join document d on d.id = e.document_id
+    where m.realm = any ({realms}) and {serving} and {filtered} and {on}
+"""
+_SUBGRAPH = """
+    with asked as materialized (
+        select unnest(%(names)s::bigint[]) as name
+    ), alike as materialized (
+        select s.one, s.other from graph_same s join edition e on e.key = s.edition join document d on d.id = e.document_id
+        where s.realm = any ({realms}) and {serving} and {filtered}
+          and (s.one in (select name from asked) or s.other in (select name from asked))
+    ), near as materialized (
+        {by_chunk}
+    ), first as materialized (
+        select name from asked union select one from alike union select other from alike union select name from near
+    ), hop1 as materialized (
+        select h.* from first f cross join lateral (
+            {by_first} order by about desc, m.chunk limit %(per_name)s) h
+    ), among as materialized (
+        {by_hop}
+    ), second as materialized (
+        select name from among where name not in (select name from first)
+        group by name order by count(*) desc, name limit %(most_names)s
+    ), hop2 as materialized (
+        select h.* from second f cross join lateral (
+            {by_second} order by about desc, m.chunk limit %(per_name)s) h
+    ), links as materialized (
+        select * from near union select * from hop1 union select * from among where name in (select name from second)
+        union select * from hop2
+    )
+    (select 'link', chunk::bigint, name, about from links order by chunk, name limit %(most)s)
+    union all select 'same', other, one, false from alike
+    union all select 'reach', count(*), name, false from links group by name
+"""
+_FACTS = """
+    select chunk, subject, subject_name, relation, object, object_name, start_char, end_char from graph_fact
+    where chunk = any(%(chunks)s) and realm = any ((select %(realms)s::int[])::int[])
+    order by chunk, start_char, subject, object
+"""
+_NEAREST = """
+    select v.chunk, max(-(v.embedding <#> %(vector)s::halfvec))::float8 as cosine
+    from graph_vector v join edition e on e.key = v.edition join document d on d.id = e.document_id
+    where v.model = %(model)s and v.realm = any(%(realms)s) and v.name {about} and {admitted}
+      and d.id in (select id from {library} as document where {documents})
+    group by v.chunk order by cosine desc, v.chunk limit %(limit)s
+"""
+
+
+@lru_cache(maxsize=32)
+def _statement(filters: Filters) -> bytes:
+    """Return the statement for filters of this shape."""
+    every: sql.Composable = sql.SQL("true")
+    if scope_sql.is_filtered(filters):
+        every = sql.SQL("d.id in (select id from {} as document where {})").format(
+            scope_sql.library(filters), scope_sql.documents(filters)
+        )
+    parts = {"realms": sql.SQL(scope_sql.REALMS), "serving": scope_sql.serving(filters), "filtered": every}
+
+    def hop(on: str) -> sql.Composed:
+        return sql.SQL(_HOP).format(**parts, on=sql.SQL(on))
+
+    return (
+        sql.SQL(_SUBGRAPH)
+        .format(
+            **parts,
+            by_chunk=hop("m.chunk = any(%(chunks)s)"),
+            by_first=hop("m.name = f.name"),
+            by_hop=hop("m.chunk in (select chunk from hop1)"),
+            by_second=hop("m.name = f.name"),
+        )
+        .as_bytes(None)
+    )

@@ -1,0 +1,122 @@
+"""Entities and facts by rules, in English and German: what is found, and what must not be."""
+
+import pytest
+
+from pincite.core.engines import BuildPassage, BuildSource
+from pincite.core.graph import Extracted
+from pincite.ingest.graph.rules import extract
+from pincite.text.wording.entity_names import name_hash, name_key
+
+
+def found_in(text: str, *, language: str = "en", title: str = "", mime: str = "text/markdown") -> Extracted:
+    return extract(BuildSource(title, mime, (BuildPassage(7, 0, 100, text, (), "prose", language),)))
+
+
+def names(text: str, *, language: str = "en", title: str = "") -> dict[str, str]:
+    return {one.surface: one.kind for one in found_in(text, language=language, title=title).mentions if one.spans}
+
+
+def facts(
+    text: str, *, language: str = "en", title: str = "", mime: str = "text/markdown"
+) -> list[tuple[str, str, str]]:
+    found = found_in(text, language=language, title=title, mime=mime)
+    return [(one.subject, one.relation, one.object) for one in found.facts]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("She met Rutherford B. Hayes at the University of Vienna.", {"Rutherford B. Hayes": "other", "University of Vienna": "organization"}),
+        ("It is governed by ISO 9001 and by the Clean Air Act.", {"ISO 9001": "law", "Clean Air Act": "law"}),
+        ("They sailed to Alexander Island during the War of 1812.", {"Alexander Island": "place", "War of 1812": "event"}),
+        ("The minister said it on Monday in March. However, nobody listened.", {}),
+        ("A Canadian band and the British press came.", {}),
+        ("See https://Example.org/Acme and `Acme Corp` or info@Acme.org.", {}),
+        ("It was run by the Ministry of Agriculture and Fisheries.", {"Ministry of Agriculture and Fisheries": "organization"}),
+    ],
+)  # fmt: skip
+def test_english_names_with_their_types(text: str, expected: dict[str, str]) -> None:
+    assert names(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Der Vertrag wurde von Angela Merkel unterzeichnet.", {"Angela Merkel": "other"}),
+        ("Die Regierung plant eine Reform der Verwaltung.", {}),
+        ("Im Jahr 1979 traf Präsident Sebastián Piñera die NATO.", {"Sebastián Piñera": "person", "NATO": "other"}),
+    ],
+)
+def test_german_nouns_are_no_names(text: str, expected: dict[str, str]) -> None:
+    assert names(text, language="de") == expected
+
+
+def test_a_short_form_is_the_name_that_the_document_has() -> None:
+    found = found_in("Barack Obama spoke first. Then Obama left. The people cheered Obama.")
+    assert [(one.surface, len(one.spans)) for one in found.mentions] == [("Barack Obama", 3)]
+    assert found.mentions[0].spans[0] == (100, 112)
+
+
+def test_an_abbreviation_is_its_long_form_and_says_so() -> None:
+    found = found_in("He joined the European Space Agency (ESA). Then ESA grew.")
+    assert {one.name for one in found.mentions} == {name_hash("European Space Agency")}
+    assert found.same == ((name_hash("ESA"), name_hash("European Space Agency")),)
+
+
+def test_a_fact_is_the_verb_phrase_between_two_names_and_has_its_sentence() -> None:
+    text = "Rain fell. Tidal Song was directed by Mira Okafor. Nobody came."
+    [fact] = found_in(text).facts
+    assert (fact.subject, fact.relation, fact.object) == ("Tidal Song", "was directed by", "Mira Okafor")
+    assert text[fact.start - 100 : fact.end - 100] == "Tidal Song was directed by Mira Okafor."
+    assert (fact.chunk, fact.object_name) == (7, name_hash("Mira Okafor"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The son of John Smith was born in Paris.",  # not John Smith
+        "Anna Berg, who met Carl Lund, lives in Oslo.",
+        "Anna Berg said that Carl Lund lives in Oslo.",
+        "Anna Berg and Carl Lund met in Oslo.",
+    ],
+)
+def test_a_sentence_with_another_clause_states_nothing(text: str) -> None:
+    assert ("John Smith", "was born in", "Paris") not in facts(text)
+    assert facts(text) == []
+
+
+def test_german_facts() -> None:
+    assert facts("Anna Berg gründete die Nordwerk GmbH.", language="de") == [("Anna Berg", "gründete", "Nordwerk GmbH")]
+
+
+def test_the_cells_of_a_table_are_facts_of_its_rows() -> None:
+    table = "| Supplier | Country | Price |\n|---|---|---|\n| Nordwerk | Sweden | 12 EUR |\n"
+    assert facts(table) == [("Nordwerk", "Country", "Sweden"), ("Nordwerk", "Price", "12 EUR")]
+    assert [one.object_name is None for one in found_in(table).facts] == [False, True]
+
+
+def test_the_headers_of_an_email_say_who_wrote_to_whom() -> None:
+    mail = 'From: Anna Berg <anna@x.org>\nTo: "Carl Lund" <carl@x.org>\n\nHello.'
+    assert ("Anna Berg", "wrote to", "Carl Lund") in facts(mail, mime="message/rfc822")
+    assert facts(mail) == []
+
+
+def test_links_join_documents() -> None:
+    assert facts("See [Travel Policy](travel.md).", title="Handbook") == [("Handbook", "links to", "Travel Policy")]
+
+
+def test_names_of_one_sentence_are_joined_and_counted() -> None:
+    found = found_in("It joins Anna Berg with Carl Lund. They say Anna Berg likes Carl Lund. Here is Olaf Krog.")
+    [edge] = found.edges
+    assert {edge.one, edge.other} == {name_hash("Anna Berg"), name_hash("Carl Lund")}
+    assert edge.count == 2
+
+
+def test_names_are_compared_without_case_accents_articles_and_legal_forms() -> None:
+    assert name_key("The Müller & Söhne GmbH") == name_key("muller & sohne") == "muller & sohne"
+    assert name_key("Anna’s") == "anna"
+
+
+def test_the_title_is_mentioned_by_every_passage() -> None:
+    [mention] = found_in("It is red.", title="Tidal Song (film)").mentions
+    assert (mention.surface, mention.spans) == ("Tidal Song", ())
