@@ -59,8 +59,8 @@ MIN_SIMILARITY = 0.5
 """Similarity of a term from which on the term counts as mentioned."""
 LEAST_READ = 1e-3
 """Probability of the reader below which, and above whose complement, no difference is made."""
-MIN_RELEVANCE = 0.06
-"""Relevance of the best sentence's source up to which few words in common, or none that the reader is sure of, refuse."""
+MIN_RELEVANCE, MIN_RELEVANCE_ACROSS = 0.06, 0.08
+"""Relevance of the best sentence's source up to which few words in common, or a reader in doubt, refuse."""
 MIN_TOPIC_RELEVANCE = 0.3
 """The relevance that is needed where no passage has a word of what the question is about."""
 MIN_NEAR = 0.5
@@ -105,8 +105,8 @@ def is_unfounded(question: QuestionTerms, found: Sequence[ScoredSentence]) -> bo
     best, features = found[0].sentence, answer_features(question, found)
     if best.language != question.language:
         same_number = any(len(term.text) > 1 and term.is_in(best.terms) for term in question.numbers)
-        read = found[0].features.get("read", 1.0)
-        return best.relevance <= MIN_RELEVANCE and read < (LIKELY_READ if same_number else SURE_READ)
+        read = max(scored.features.get("read", 1.0) for scored in found)
+        return best.relevance <= MIN_RELEVANCE_ACROSS and read < (LIKELY_READ if same_number else SURE_READ)
     if best.relevance <= MIN_RELEVANCE and features["near"] < MIN_NEAR:
         return True
     held = frozenset[str]().union(*(one.sentence.passage_terms | one.sentence.heading_terms for one in found))
