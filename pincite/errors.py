@@ -18,6 +18,7 @@ PinciteError
 │   │   ├── ProviderBusy     temporarily: a retry may succeed           502
 │   │   └── ProviderRefused  a retry fails too                          502
 │   ├── StoreDown          the database cannot be reached               503
+│   │   └── StoreReadOnly    the database accepts no writes             503
 │   ├── Stopping           the server is shutting down                  503
 │   └── Overloaded         the queue of requests is full                503
 ├── DataFolderError        the data folder cannot be used               500

@@ -68,7 +68,10 @@ CALLS: list[tuple[str, str, Any]] = [
     *(
         ("GET", name.removeprefix("GET "), None)
         for name, (status, kind) in RESPONSES.items()
-        if name.startswith("GET ") and status == 200 and not isinstance(kind, str) and name.count("{") == 0
+        if name.startswith("GET ")
+        and status == 200
+        and not isinstance(kind, str)
+        and name.count("{") == 0
         and not name.startswith("GET /graph/")  # these need a query
     ),
     *(("GET", f"/documents/{{document_id}}{part}", None) for part in ("", "/versions", "/chunks")),

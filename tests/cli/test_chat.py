@@ -101,14 +101,14 @@ def test_a_question_that_fails_never_ends_the_conversation(
     def failing_once(name: str) -> None:
         real = getattr(Sessions, name)
 
-        async def called(self: Sessions, scope: object, *arguments: object) -> object:
+        async def called(self: Sessions, scope: object, *arguments: object, **named: object) -> object:
             nonlocal calls
             calls += 1
             if breaks == "remove" and name == "recent" and calls == 1:
                 await self.remove(scope, str(arguments[0]))  # type: ignore[arg-type]
             elif breaks != "remove" and calls <= (2 if breaks == "everything" else 1):
                 raise StoreDown("the database is away")
-            return await real(self, scope, *arguments)
+            return await real(self, scope, *arguments, **named)
 
         monkeypatch.setattr(Sessions, name, called)
 

@@ -45,7 +45,7 @@ def test_an_unknown_provider_names_those_there_are() -> None:
     told = call("list", "--set", "embedding.provider=magic").failed_with(2)
     assert (
         told
-        == "there is no embedder called 'magic'; there are: minilm, ollama, openai_compatible, pincite_embed, scripted"
+        == "there is no embedder called 'magic'; there are: embed_server, minilm, ollama, openai_compatible, pincite_embed, scripted"
     )
 
 

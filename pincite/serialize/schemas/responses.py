@@ -132,7 +132,7 @@ class EvaluationJson(JsonModel):
 
     id: str
     set_id: str
-    set_version: int
+    set_version: int | None
     status: str
     progress: float
     started_at: datetime | None
