@@ -27,6 +27,6 @@ def test_a_source_is_added_synchronised_listed_and_removed(
     assert "failed" in said
     assert "dav: http://127.0.0.1" in said
     assert pincite("source", "remove", "dav", "--documents").out == "dav is removed, with its documents\n"
-    assert pincite("list", "--json").json["items"] == []
+    assert pincite("list", "--folder", "dav", "--json").json["items"] == []
     assert pincite("source", "add", "ftp", "x", "--name", "x").code == 2
     assert "KEY=VALUE" in pincite("source", "add", "webdav", "https://x/", "--name", "x", "--option", "user").err

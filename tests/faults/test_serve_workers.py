@@ -28,7 +28,7 @@ class Serving:
         self._headers = {"Authorization": f"Bearer {key}"}
 
     def request(self, method: str, path: str, **more: object) -> httpx2.Response:
-        with httpx2.Client(base_url=self.address, headers=self._headers, timeout=30) as client:
+        with httpx2.Client(base_url=self.address, headers=self._headers, timeout=120) as client:
             return client.request(method, f"{API}{path}", **more)  # type: ignore[arg-type]
 
     def search(self) -> list[str]:

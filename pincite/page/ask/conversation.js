@@ -54,6 +54,8 @@ function takeUp(sessionId) {
   const under = keptInTab.get("stream");
   if (under?.sessionId !== sessionId) return;
   if (conversation.value.turns.some((turn) => turn.answer?.id === under.answerId)) return void keptInTab.set("stream", null);
+  // The service stores a question before its answer: that turn is the one which is resumed.
+  conversation.set((now) => ({ ...now, turns: now.turns.filter((one) => one.answer || one.traceId !== under.traceId) }));
   const turn = add(under.question, under.options);
   run(turn, { ...under, lastEventId: null });
 }
@@ -193,7 +195,7 @@ function listener(turn, under, onSession) {
   const HEARD = {
     start({ id, trace_id: traceId, session_id: sessionId, stream_id: streamId }) {
       Object.assign(ear, { streamId, answerId: id });
-      keptInTab.set("stream", { streamId, sessionId, answerId: id, question: turn.question, options: { ...turn.options, images: undefined } });
+      keptInTab.set("stream", { streamId, sessionId, answerId: id, traceId, question: turn.question, options: { ...turn.options, images: undefined } });
       change(turn.key, { streamId, traceId, status: "asking", problem: null });
       if (sessionId && conversation.value.sessionId !== sessionId) {
         conversation.set((now) => ({ ...now, sessionId }));

@@ -1,5 +1,5 @@
 // The answer of a flow, with its steps and sources.
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { AnswerText } from "../ask/answer.js";
 import { Conflicts, Notes, Trust } from "../ask/notes.js";
 import { renumbered } from "../ask/numbers.js";
@@ -11,7 +11,7 @@ import { html } from "../common/html.js";
 import { t } from "../common/words.js";
 
 export function Result({ answer: given, place, show }) {
-  const answer = renumbered(given);
+  const answer = useMemo(() => renumbered(given), [given]);
   const [peek, setPeek] = useState(null);
   return html`<article class="turn">
     <h2>${t("flows.answer")}</h2>

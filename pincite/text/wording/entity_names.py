@@ -3,9 +3,9 @@
 import hashlib
 import re
 
+from pincite.text import lang
 from pincite.text.sentences import fold
 
-_ARTICLE = re.compile(r"^(?:the|a|an|der|die|das|den|dem|des) ")
 _FORM = re.compile(r",? (?:inc|ltd|llc|corp|corporation|plc|gmbh|ag|kg|se|co|ev)\.?$")
 _NOT_WORDS = re.compile(r"[^\w&+]+")
 
@@ -13,7 +13,10 @@ _NOT_WORDS = re.compile(r"[^\w&+]+")
 def name_key(name: str) -> str:
     """The normalised form of a name: without case, accents, article, possessive, legal form and punctuation."""
     folded = re.sub(r"['’]s?(?=\s|$)", "", fold(name))
-    folded = _FORM.sub("", _ARTICLE.sub("", " ".join(folded.split())))
+    words = folded.split()
+    if len(words) > 1 and words[0] in lang.all_words("names.articles"):
+        words = words[1:]
+    folded = _FORM.sub("", " ".join(words))
     return " ".join(_NOT_WORDS.sub(" ", folded).split())
 
 

@@ -21,9 +21,15 @@ MODES = ("legacy", "2026-07-28")
 T = TypeVar("T")
 
 
+_ADDED: dict[str, dict[str, Any]] = {}
+
+
 @pytest.fixture(scope="module")
 def document(live_server: LiveServer) -> dict[str, Any]:
-    return live_server.add("mcp", leave=f"---\nsource_url: {URL}\n---\n{LEAVE}")["leave"]
+    """Added once per server: a second document with this URL would be ambiguous."""
+    if live_server.url not in _ADDED:
+        _ADDED[live_server.url] = live_server.add("mcp", leave=f"---\nsource_url: {URL}\n---\n{LEAVE}")["leave"]
+    return _ADDED[live_server.url]
 
 
 @asynccontextmanager
