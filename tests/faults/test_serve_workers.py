@@ -28,7 +28,7 @@ class Serving:
         self._headers = {"Authorization": f"Bearer {key}"}
 
     def request(self, method: str, path: str, **more: object) -> httpx2.Response:
-        with httpx2.Client(base_url=self.address, headers=self._headers, timeout=120) as client:
+        with httpx2.Client(base_url=self.address, headers=self._headers, timeout=60) as client:
             return client.request(method, f"{API}{path}", **more)  # type: ignore[arg-type]
 
     def search(self) -> list[str]:
@@ -74,7 +74,7 @@ def is_running(pid: int) -> bool:
 def serving(url: str, data: Path, workers: int = WORKERS) -> Iterator[Serving]:
     server = Server(url, data)
     command = [sys.executable, "-c", RUN, "serve", "--port", "0", "--workers", str(workers)]
-    process = subprocess.Popen(command, env=server.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(command, env=server.env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:
         assert process.stdout is not None
         found = re.search(r"http://[\d.:]+", process.stdout.readline())
