@@ -16,7 +16,7 @@ from tests.api.live_server import LiveServer, assert_problem
 from tests.api.models import Talker, speaking
 
 LEAVE = "# Leave\n\n## Carrying over\n\nUp to five vacation days carry over into the next year.\n"
-URL = "https://example.org/leave"
+URL = "https://example.org/mcp/leave"
 MODES = ("legacy", "2026-07-28")
 T = TypeVar("T")
 
