@@ -1,5 +1,6 @@
 """The commands of the knowledge graph."""
 
+import re
 from pathlib import Path
 
 from .terminal import Call
@@ -13,9 +14,11 @@ def test_the_graph_is_built_and_read_from_the_command_line(pincite: Call, tmp_pa
     (tmp_path / "person.md").write_text(PERSON)
     pincite("add", str(tmp_path / "film.md"), str(tmp_path / "person.md"))
     assert "graph.build is off" in pincite("reindex", "--graph").failed_with(2)
-    pincite("settings", "set", "graph.build", "rules")
-    assert pincite("reindex", "--graph").out == "graph: 2 documents built, 0 incomplete\n"
-    assert pincite("reindex", "--graph", "--json").json == {"built": {"graph": 0}, "failed": {"graph": 0}}
+    build = ("reindex", "--graph", "--set", "graph.build=rules")  # the library is shared with other tests
+    built = re.fullmatch(r"graph: (\d+) documents built, 0 incomplete\n", pincite(*build).out)
+    assert built is not None
+    assert int(built[1]) >= 2
+    assert pincite(*build, "--json").json == {"built": {"graph": 0}, "failed": {"graph": 0}}
     found = pincite("graph", "find", "okafor", "--json").json["items"]
     assert [one["name"] for one in found] == ["Mira Okafor"]
     shown = pincite("graph", "show", "Mira Okafor").out
