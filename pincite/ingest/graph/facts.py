@@ -18,7 +18,7 @@ _LEAD = re.compile(
     r"^(?:(?:In|On|At|Since|By|From|Im|Am|Seit|Ab|Bis|After|Before|During)\b[^,]{0,40},)?\s*(?:(?:The|A|An|Der|Die|Das)\s)?$"
 )
 _PASSIVE = re.compile(r"^\s*(?:\([^)]*\)\s*)?,\s*((?:\w+ly )?\w+(?:ed|en|wn|lt) by)\s+(?:the )?$")
-_RULE = re.compile(r"^\s*\|?[\s:|-]+\|?\s*$")
+_RULE = re.compile(r"^[\s:|-]+$")
 
 
 @dataclass(frozen=True, slots=True)
