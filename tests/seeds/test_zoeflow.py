@@ -115,6 +115,38 @@ def test_a_document_is_read_by_the_source_that_a_result_names(walk: Walk) -> Non
     assert walk.ask(f"{STORE}/documents/read", sourceUri="voles.md")["content"] == "# More voles\n"
 
 
+def test_the_tool_reads_a_document_by_the_source_that_a_result_names(walk: Walk) -> None:
+    taken_in(walk, "moles.md", "# Moles\n\nMoles eat worms.\n\n## Hills\n\nA hill is 20 cm high.\n")
+    [found, *_] = walk.ask(f"{STORE}/query-many", queries=["Moles eat worms"], folder="pets")["results"]
+    source = found["metadata"]["source_uri"]
+    assert source == "moles.md"
+    nodes = [{"id": "read", "type": "ReadDocument"}, {"id": "write", "type": "Completion"}]
+    call = {"name": "read_document", "arguments": {"source_uri": source, "section": "Hills"}}
+    walk.says({"tools": [call]}, "A hill is 20 cm high. [Source 1]")
+    flow = {"nodes": nodes, "edges": [{"from": "read", "to": "write"}], "input": "How high is a hill?"}
+    told = walk.ask("/api/v1/flows/run", **flow)
+    [step] = told["metadata"]["steps"]
+    assert (step["failed"], step["arguments"]) == (False, call["arguments"])
+    assert step["result"] == "lines 5 to 7 of 7, section Moles > Hills; shown: [Source 1]"
+    assert told["citations"][0]["quote"] == "A hill is 20 cm high."
+    named = [{"id": "read", "type": "ReadDocument", "source_uri": source, "section": "Hills"}, nodes[1]]
+    walk.says("A hill is 20 cm high. [Source 1]")
+    told = walk.ask("/api/v1/flows/run", **{**flow, "nodes": named})
+    assert told["citations"][0]["quote"] == "A hill is 20 cm high."
+
+
+def test_a_document_is_read_with_its_metadata(walk: Walk) -> None:
+    walk.says({"say": WRITTEN, "match": "."})
+    told = {"source_uri": "https://example.org/hares", "author": "Ann", "description": "About hares", "tags": "wild"}
+    made = upload(walk.client, "hares.md", "# Hares\n\nHares run.\n", folder="hares", **told).json()["document"]
+    completed(walk.client, "hares")
+    read = walk.ask(f"{STORE}/documents/read", doc_id=made["id"], start_line=3, end_line=3)
+    assert read["content"] == "Hares run."
+    assert read["metadata"] == {
+        **told, "doc_id": made["id"], "version": made["version"], "title": "Hares", "tags": ["wild"], "folder": "hares",
+    }  # fmt: skip
+
+
 def test_an_answer_may_link_to_the_address_of_its_source(walk: Walk) -> None:
     walk.says({"say": WRITTEN, "match": "."})
     address, other = "https://example.org/beavers/dams?page=2", "https://example.org/beavers/dams?page=3"
