@@ -65,6 +65,15 @@ def test_passages_know_their_section_lines_and_characters(walk: Walk) -> None:
     assert "day.   " not in read
 
 
+def test_text_before_the_first_heading_is_not_of_its_section(walk: Walk) -> None:
+    sent = taken_in(walk, "early.md", "Rats come first.\n\n# Mice\n\nMice come second.\n")
+    chunks = walk.client.get(f"/api/v1/documents/{sent['docId']}/chunks", params={"level": 2}).json()["items"]
+    assert [(one["text"], one["heading_path"]) for one in chunks] == [
+        ("Rats come first.", []),
+        ("# Mice\n\nMice come second.", ["Mice"]),
+    ]
+
+
 def test_what_is_embedded_is_enriched_and_what_is_kept_and_found_is_not(walk: Walk) -> None:
     sent = taken_in(walk, "kept.md", "# Kept\n\nOtters swim in rivers.\n")
     [found, *_] = walk.ask(f"{STORE}/query-many", queries=["Otters swim in rivers"], folder="pets")["results"]
