@@ -55,7 +55,9 @@ def test_a_query_goes_through_the_five_stages_in_their_order(walk: Walk) -> None
 
 
 def test_a_title_with_brackets_can_be_cited(walk: Walk) -> None:
-    walk.door.add("draft", draft="---\ntitle: Rules [draft] 2024\n---\n\n# Smoke\n\nSmoking is forbidden in the hall.\n")
+    walk.door.add(
+        "draft", draft="---\ntitle: Rules [draft] 2024\n---\n\n# Smoke\n\nSmoking is forbidden in the hall.\n"
+    )
     walk.says("Smoking is forbidden in the hall [Rules (draft) 2024 > Smoke].")
     told = walk.ask("/api/query", query="Is smoking forbidden in the hall?", folder="draft")
     assert "\n[Rules (draft) 2024 > Smoke]\n" in walk.prompts()[-1]["messages"][0]["content"]

@@ -26,8 +26,9 @@ def sections(parsed: Parsed) -> list[Section]:
     if body[0] is headings[0]:
         starts[0] = parsed.body_start
     else:
-        own = parsed.title and parsed.title not in {heading.title for heading in headings}
-        found.append(Section((parsed.title,) if own else (), 0, parsed.body_start, starts[0]))
+        is_heading = parsed.title in {heading.title for heading in headings}
+        path = (parsed.title,) if parsed.title and not is_heading else ()
+        found.append(Section(path, 0, parsed.body_start, starts[0]))
     for heading, path, start, end in zip(headings, _paths(headings), starts, ends, strict=True):
         found.append(Section(path, heading.level, start, end, bare=not parsed.text[heading.end : end].strip()))
     return found
