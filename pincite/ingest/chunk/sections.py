@@ -27,8 +27,8 @@ def sections(parsed: Parsed) -> list[Section]:
         starts[0] = parsed.body_start
     else:
         is_heading = parsed.title in {heading.title for heading in headings}
-        path = (parsed.title,) if parsed.title and not is_heading else ()
-        found.append(Section(path, 0, parsed.body_start, starts[0]))
+        above = (parsed.title,) if parsed.title and not is_heading else ()
+        found.append(Section(above, 0, parsed.body_start, starts[0]))
     for heading, path, start, end in zip(headings, _paths(headings), starts, ends, strict=True):
         found.append(Section(path, heading.level, start, end, bare=not parsed.text[heading.end : end].strip()))
     return found
