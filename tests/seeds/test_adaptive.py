@@ -166,6 +166,8 @@ def test_the_threshold_of_a_request_lowers_and_raises_that_of_the_settings(
     assert 0.0 < best["similarity_score"] < 0.4  # below rag.similarity_threshold
     told = asked(walk, "The office. [Source 1]", message=question, rag=rag)
     assert bool(told["sources"]) == found
+    said = [one for one in told["warnings"] if one.endswith(f"{best['similarity_score']:.2f}, below {threshold}")]
+    assert len(said) == (threshold == 0.99)
 
 
 @pytest.mark.parametrize(
