@@ -50,7 +50,11 @@ export default [
   ["the model found none of {} passages helpful for the question", "das Modell fand keine von {1} Stellen hilfreich für die Frage"],
   ["the agent had to stop searching: {}", "der Agent musste die Suche beenden: {1}"],
   ["there is no folder {}; did you mean {}?", "es gibt keinen Ordner {1}; meinten Sie {2}?"],
+  ["there is no folder {}; choose one of {} and {} more", "es gibt keinen Ordner {1}; wählen Sie einen von {2} und {3} weiteren"],
+  ["there is no folder {}; choose one of {}", "es gibt keinen Ordner {1}; wählen Sie einen von {2}"],
+  ["there is no folder {}; no document is in a folder", "es gibt keinen Ordner {1}; kein Dokument liegt in einem Ordner"],
   ["there is no folder {}", "es gibt keinen Ordner {1}"],
+  ["no document is as old as {}; the first version was added at {}", "kein Dokument ist so alt wie {1}; die erste Fassung kam am {2} hinzu"],
   ["no document has the tag {}", "kein Dokument hat das Schlagwort {1}"],
   ["there is no document {}", "es gibt kein Dokument {1}"],
   // what was left out of an answer
