@@ -14,7 +14,7 @@ from pincite.ingest.graph.names import Found, certain_names
 from pincite.text.wording.abbreviations import abbreviations_in
 from pincite.text.wording.entity_names import name_hash, name_key
 
-RULES_VERSION = "2"
+RULES_VERSION = "3"
 """Version of the rules; raise it when they find something else, so that the graph counts as stale."""
 MAX_TITLE_WORDS = 8
 MAX_NAMES_PER_SENTENCE = 8
