@@ -90,6 +90,7 @@ async def prompt_assembly(run: Run, plan: Plan, evidence: Evidence) -> Prompt:
         sampling,
         asked=asked,
         facts=evidence.facts,
+        elsewhere=evidence.elsewhere,
     )
     if settings.answers.ensemble_voting and llm is not run.kit.extractive:
         return replace(prompt, reordered=tuple(builder.reordered(blocks, history, settings.answers.drafts - 1)))

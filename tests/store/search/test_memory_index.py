@@ -59,6 +59,8 @@ async def compare(store: Any, warm: Warm, query: str, scope: Scope, filters: Fil
     assert warm.resident.is_current(scope, VECTORS)
     asked: Any = {"scope": scope, "filters": filters, "limit": limit}
     assert await warm.index.lexical(query, **asked) == await store.index.lexical(query, **asked)
+    keys, scoped = list(range(200)), {key: asked[key] for key in ("scope", "filters")}
+    assert await warm.index.terms_in(query, keys, **scoped) == await store.index.terms_in(query, keys, **scoped)
     vector = await store.vector(query)
     here, there = await warm.index.dense(vector, **asked), await store.index.dense(vector, **asked)
     assert [one.score for one in here] == pytest.approx([one.score for one in there], abs=TOLERANCE)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pincite.config.branches.retrieval import Rag
-from pincite.core.protocols import Match, TitleMatch, Vector
+from pincite.core.protocols import Match, TermMatches, TitleMatch, Vector
 from pincite.core.query.question import Filters
 from pincite.store.search import bm25
 from pincite.store.search.resident.segment import Array, IndexedDocument, Segment
@@ -72,6 +72,18 @@ class View:
             corpus.scores(one.frequencies, one.lengths, np.repeat(np.array(scale), one.counts)) for one in with_postings
         ]
         return bm25.highest([one.keys for one in with_postings], scores, most, limit)
+
+    def terms_in(self, text: str, keys: Sequence[int], rag: Rag) -> list[TermMatches]:
+        """Return which of these chunks contain each term of a text, and what the term weighs."""
+        weights = sorted(query_terms(text, self.languages).items())
+        corpus = bm25.Corpus(self._chunks, self._words, rag.bm25_k1, rag.bm25_b)
+        wanted, found = np.array(keys, np.int64), list[TermMatches]()
+        for term, weight in weights:
+            chunks = [_postings(part, [term]).keys for part in self._parts]
+            if count := sum(map(len, chunks)):
+                held = np.isin(wanted, np.concatenate(chunks))
+                found.append(TermMatches(weight * corpus.weight(count), frozenset(wanted[held].tolist())))
+        return found
 
     def dense(self, vector: Vector, limit: int) -> list[Match]:
         """Return the chunks nearest to a vector, by the cosine of their best window, compared exactly."""
