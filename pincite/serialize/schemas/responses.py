@@ -131,7 +131,7 @@ class EvaluationJson(JsonModel):
     """An evaluation run."""
 
     id: str
-    set_id: str
+    set_id: str | None
     set_version: int | None
     status: str
     progress: float
