@@ -144,6 +144,7 @@ def test_a_conversation_goes_on_in_its_session(walk: Walk) -> None:
 
 
 def test_a_question_keeps_to_its_collection(walk: Walk) -> None:
+    walk.client.post("/api/v1/folders", json={"path": "elsewhere"}).raise_for_status()
     told = asked(walk, "Nothing.", collection_filter="elsewhere", **CLOSE)
     assert told["sources"] == []
 
