@@ -125,6 +125,13 @@ class Match(NamedTuple):
     most: float = 1.0
 
 
+class TermMatches(NamedTuple):
+    """A term of a question: its weight in the corpus, and which of the chunks asked about contain it."""
+
+    weight: float
+    keys: frozenset[int]
+
+
 @dataclass(frozen=True, slots=True)
 class Fetched:
     """Chunks fetched by key, and the best cosine of each to the query vectors, if there are any.
@@ -181,6 +188,9 @@ class Index(Protocol):
 
     async def dense(self, vector: Vector, *, scope: Scope, filters: Filters, limit: int) -> list[Match]: ...
     async def lexical(self, text: str, *, scope: Scope, filters: Filters, limit: int) -> list[Match]: ...
+    async def terms_in(
+        self, text: str, keys: Sequence[int], *, scope: Scope, filters: Filters
+    ) -> list[TermMatches]: ...
     async def fetch(
         self, keys: Sequence[int], vectors: Sequence[Vector], *, scope: Scope, filters: Filters
     ) -> Fetched: ...

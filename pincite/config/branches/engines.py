@@ -10,10 +10,10 @@ from pincite.config.branches.base import Branch
 class Graph(Branch):
     """The knowledge graph of entities and facts; see docs/graph.md."""
 
-    build: Literal["off", "rules"] = Field(
+    build: Literal["off", "rules", "model"] = Field(
         default="off",
-        description="How entities and facts are extracted, in the background after a document is served: not at all, or "
-        "by rules. For existing documents: `pincite reindex --graph`.",
+        description="How entities and facts are extracted, in the background after a document is served: not at all, by "
+        "rules, or by the language model with one call per passage. For existing documents: `pincite reindex --graph`.",
     )
     vectors: bool = Field(
         default=False,

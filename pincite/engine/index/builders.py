@@ -10,6 +10,7 @@ from pincite.engine.index.tools import IndexTools
 from pincite.errors import Invalid
 from pincite.ingest.engines.builder import Builder
 from pincite.ingest.graph.builder import GraphBuilder
+from pincite.ingest.graph.model import ModelExtraction
 from pincite.ingest.late.builder import LateBuilder
 from pincite.ingest.tree.builder import TreeBuilder
 from pincite.ingest.tree.model_summary import ModelSummaries
@@ -22,7 +23,7 @@ def make_builders(settings: Settings, tools: IndexTools, builds: EngineBuilds) -
     """Return one builder for each engine whose `build` setting is not off."""
     found: list[Builder] = []
     if settings.graph.build != "off":
-        found.append(GraphBuilder(settings.graph, tools.bulk_embedder, tools.model))
+        found.append(GraphBuilder(settings.graph, tools.bulk_embedder, tools.model, _graph_reader(settings, tools)))
     if settings.tree.build != "off":
         found.append(
             TreeBuilder(TreeStore(tools.database), tools.model, tools.embedder.name, _summaries(settings, tools))
@@ -31,6 +32,14 @@ def make_builders(settings: Settings, tools: IndexTools, builds: EngineBuilds) -
         late = settings.late
         found.append(LateBuilder(tools.bulk_embedder, tools.embedder.name, late.model, centroids=late.search))
     return found
+
+
+def _graph_reader(settings: Settings, tools: IndexTools) -> ModelExtraction | None:
+    """Return what extracts the graph with the language model; None if rules do."""
+    if settings.graph.build != "model":
+        return None
+    name = settings.llm.model or settings.llm.provider
+    return ModelExtraction(lambda: tools.kit_factory.model(settings), name, Enrichments(tools.database))
 
 
 def _summaries(settings: Settings, tools: IndexTools) -> ModelSummaries | None:

@@ -3,13 +3,15 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from pincite.ingest.graph.names import Found
 from pincite.text import lang
 from pincite.text.markdown_blocks import plain
-from pincite.text.sentences import Span
+from pincite.text.sentences import Span, sentences
+from pincite.text.terms import stop_words
 
-MAX_RELATION_WORDS = 7
+MAX_RELATION_WORDS = 9
 MAX_CELL_CHARS = 80
 _CLAUSE = re.compile(
     r"[,;:()\[\]|\n\"“”„]|--|–|\b(?:and|or|but|that|which|who|whose|where|when|und|oder|aber|dass|welche\w*|wo)\b"
@@ -18,6 +20,8 @@ _LEAD = re.compile(
     r"^(?:(?:In|On|At|Since|By|From|Im|Am|Seit|Ab|Bis|After|Before|During)\b[^,]{0,40},)?\s*(?:(?:The|A|An|Der|Die|Das)\s)?$"
 )
 _PASSIVE = re.compile(r"^\s*(?:\([^)]*\)\s*)?,\s*((?:\w+ly )?\w+(?:ed|en|wn|lt) by)\s+(?:the )?$")
+_ASIDE = re.compile(r"(?:,? (?:Inc|Ltd|LLC|Corp|Co)\.)?(?:\s*\([^()\n]{0,120}\))?")
+"""The legal form and the brackets after a name."""
 _RULE = re.compile(r"^[\s:|-]+$")
 
 
@@ -31,33 +35,63 @@ class RuleFact:
     sentence: Span
 
 
-def facts_in(text: str, language: str, names: Sequence[Found]) -> Iterator[RuleFact]:
-    """The facts that sentences state about two names, and those of table rows."""
+def facts_in(text: str, language: str, names: Sequence[Found], title: str = "") -> Iterator[RuleFact]:
+    """The facts that sentences state about two names.
+
+    "It", "he" and "she" at the start of a sentence are what the document is called, where it was the subject so far.
+    """
     by_sentence: dict[Span, list[Found]] = {}
     for one in names:
         by_sentence.setdefault(one.sentence, []).append(one)
-    for sentence, found in by_sentence.items():
-        if "|" in text[sentence[0] : sentence[1]]:
+    about = ""
+    for sentence in sentences(text):
+        found = sorted(by_sentence.get(sentence, ()), key=lambda one: one.start)
+        if "|" in text[slice(*sentence)]:
             continue
-        ordered = sorted(found, key=lambda one: one.start)
-        if ordered and _LEAD.match(text[sentence[0] : ordered[0].start].lstrip('#*_> -"“„')):
-            yield from _from_subject(text, language, ordered)
+        pronoun = lang.regex("graph.pronouns", language, r"\s*(?:%s)(?= )").match(text, *sentence)
+        if pronoun and about:
+            yield from _from_subject(text, language, about, pronoun.end(), found)
+        elif found and _LEAD.match(text[sentence[0] : found[0].start].lstrip('#*_> -"“„')):
+            about = found[0].text if found[0].text == title else ""
+            yield from _from_subject(text, language, found[0], found[0].end, found[1:])
+        elif not text[slice(*sentence)].startswith("#"):
+            about = about if pronoun else ""
 
 
-def _from_subject(text: str, language: str, ordered: Sequence[Found]) -> Iterator[RuleFact]:
-    """The facts about the name that begins a sentence: with the next name, and with the one after a preposition."""
-    subject = ordered[0]
-    for target in ordered[1:2]:
-        between = text[subject.end : target.start]
+def _from_subject(
+    text: str, language: str, subject: Found | str, end: int, others: Sequence[Found]
+) -> Iterator[RuleFact]:
+    """The fact about the name that begins a sentence with the next name after it."""
+    aside = _ASIDE.match(text, end)
+    start = aside.end() if aside else end
+    for target in [one for one in others if one.start >= start][:1]:
+        if not _stands_alone(text, target, language):
+            continue
+        between = text[start : target.start]
         passive = _PASSIVE.match(between)
         relation = passive[1] if passive else _relation(between, language)
-        if relation and target.text != subject.text:
-            yield RuleFact(subject, relation, target, subject.sentence)
+        if relation and target.text != (subject if isinstance(subject, str) else subject.text):
+            yield RuleFact(subject, relation, target, target.sentence)
+
+
+def _stands_alone(text: str, name: Found, language: str) -> bool:
+    """Whether a name describes nothing after it, as in `a UK body` or `Ohio's largest city`."""
+    rest = text[name.end : name.end + 40]
+    word = re.match(r" ([^\W\d_]+)", rest)
+    if re.match(r"['’]s?\b", rest):
+        return False
+    if word is None or word[1][0].isupper() or word[1] in _function_words(language):
+        return True
+    return word[1].endswith(("te", "en", "t") if language in lang.flagged("nouns_capitalised") else ("ed", "ing"))
+
+
+@cache
+def _function_words(language: str) -> frozenset[str]:
+    return stop_words(language) | lang.recognised_words("graph.verbs", language)
 
 
 def _relation(between: str, language: str) -> str:
     """The verb phrase between two names; empty where there is another clause, no verb, or too much."""
-    between = re.sub(r"^\s*\([^()]{0,60}\)", "", between)
     words = between.split()
     if not 1 <= len(words) <= MAX_RELATION_WORDS or _CLAUSE.search(between):
         return ""
@@ -72,7 +106,8 @@ def _relation(between: str, language: str) -> str:
     articles = ("the", "a", "an", "der", "die", "das", "den", "dem", "ein", "eine", "einen", "einer")
     while len(words) > 1 and words[-1].lower() in articles:
         words.pop()
-    return " ".join(words)
+    alone = len(words) == 1 and words[0].lower() in lang.recognised_words("graph.copulas", language)
+    return "" if alone else " ".join(words)
 
 
 def table_facts(text: str) -> Iterator[RuleFact]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
 from pincite.core.graph import EntityType
+from pincite.ingest.graph.name_parts import is_given_name, places
 from pincite.ingest.graph.names import Found
 from pincite.text import lang
 from pincite.text.wording.entity_names import name_hash
@@ -16,8 +17,11 @@ _BY_WORD: tuple[tuple[EntityType, str], ...] = (
 _STANDARD = re.compile(r"^(?:§|ISO|DIN|IEC|IEEE|RFC|ANSI|VDE|EN \d)")
 _PERSON = re.compile(r"^[^\W\d_]+(?:['’.-][^\W\d_]+)*\.?(?: [^\W\d_]+\.?(?:['’-][^\W\d_]+)*){1,3}$")
 _PLACE_BEFORE = re.compile(
-    r"\b(?:in|near|from|nach|aus|bei|born in|located in|city of|town of|capital of)\s$", re.IGNORECASE
+    r"\b(?:born in|located in|situated in|based in|city of|town of|capital of|county of|village of|nach|geboren in)\s$",
+    re.IGNORECASE,
 )
+_FIRST_OF_PLACE = ("Lake", "Mount", "Cape", "Fort", "Port", "Isle", "Schloss", "Burg", "Insel", "Republik")
+_QUOTES = tuple('"“„»')
 _PRODUCT = re.compile(r"^[A-ZÄÖÜ]\w*[- ](?:[A-Z]{0,3}\d+\w*|Pro|Max|Mini)$")
 _WORD_BEFORE = re.compile(r"([\w.]+)[ ,]*$")
 
@@ -39,14 +43,21 @@ def kinds_of(passages: Sequence[tuple[str, str]], names: Sequence[Sequence[Found
 def _cues(one: Found, text: str, language: str) -> Iterable[EntityType]:
     """The types that the name itself or the words around it speak for."""
     words = one.text.replace("\n", " ").split()
+    if text[one.start - 1 : one.start] in _QUOTES and len(words) > 1 and one.start:  # a book, a film, a song
+        return []
+    if one.text in places():
+        return ["place"] * 5
     if _STANDARD.match(one.text):
         return ["law"] * 5
     for kind, key in _BY_WORD:
-        if len(words) > 1 and (words[-1].strip(".,") in _words(key) or words[0] in _words(key) or _inside(words, key)):
+        first = kind == "place" and words[0] in _FIRST_OF_PLACE
+        if len(words) > 1 and (words[-1].strip(".,") in _words(key) or first or _inside(words, key)):
             return [kind] * 5
     before = _WORD_BEFORE.search(text, max(0, one.start - 40), one.start)
     if before and before[1].lower().strip(".") in lang.recognised_words("graph.person_before", language):
         return ["person"] * 3
+    if 1 < len(words) < 4 and is_given_name(words[0]) and _PERSON.match(one.text):
+        return ["person"] * 2
     after = lang.regex("graph.person_after", language, r"[ ,]*(?:%s)\b").match(text, one.end)
     if after and _PERSON.match(one.text):
         return ["person"] * 2

@@ -9,11 +9,12 @@ from pincite.core.engines import BuildPassage, BuildSource
 from pincite.core.graph import EntityType, Extracted, GraphEdge, GraphFact, Mention
 from pincite.ingest.graph.facts import RuleFact, facts_in, table_facts
 from pincite.ingest.graph.kinds import kinds_of
+from pincite.ingest.graph.name_parts import places
 from pincite.ingest.graph.names import Found, certain_names
 from pincite.text.wording.abbreviations import abbreviations_in
 from pincite.text.wording.entity_names import name_hash, name_key
 
-RULES_VERSION = "1"
+RULES_VERSION = "3"
 """Version of the rules; raise it when they find something else, so that the graph counts as stale."""
 MAX_TITLE_WORDS = 8
 MAX_NAMES_PER_SENTENCE = 8
@@ -30,7 +31,12 @@ def extract(source: BuildSource) -> Extracted:
     title = _BRACKETS.sub("", source.title).strip()
     names = certain_names(texts, title)
     short = _short_forms(names, title)
-    longs = {key: _as_written(long, text) for text, _ in texts for key, long in abbreviations_in(text).items()}
+    longs = {
+        key: long
+        for text, _ in texts
+        for key, folded in abbreviations_in(text).items()
+        if any(map(str.isupper, long := _as_written(folded, text)))
+    }
     resolved = _Resolver(short, {name_key(key): long for key, long in longs.items()})
     kinds = resolved.kinds(kinds_of(texts, names))
     mentions, facts, edges = list[Mention](), list[GraphFact](), Counter[tuple[int, int]]()
@@ -91,17 +97,30 @@ def _as_written(phrase: str, text: str) -> str:
 
 
 def _is_name(title: str) -> bool:
-    return 0 < len(title.split()) <= MAX_TITLE_WORDS and any(map(str.isupper, title)) and "." not in title[-5:]
+    """Whether a title may be a name: some words with a capital, no file name."""
+    if "_" in title or "." in title[-5:] or not title[:1].isalnum():
+        return False
+    return 0 < len(title.split()) <= MAX_TITLE_WORDS and any(map(str.isupper, title))
 
 
 def _short_forms(names: Sequence[Sequence[Found]], title: str) -> dict[str, str]:
-    """Single words → the only name of the document that ends with them: `Obama` → `Barack Obama`."""
+    """Single words → the only name of the document that ends with them: `Obama` → `Barack Obama`.
+
+    The full name comes first in the document; a word that stands alone before it, or is a place, is another name.
+    """
     full: dict[str, set[str]] = {}
-    for text in {" ".join(one.text.split()) for found in names for one in found} | {title}:
+    alone: set[str] = set()
+    for text in (title, *(" ".join(one.text.split()) for found in names for one in found)):
         words = text.split()
-        if 1 < len(words) < 4 and all(word[:1].isupper() for word in words):
+        if len(words) == 1 and text not in full:
+            alone.add(text)
+        if 1 < len(words) < 4 and "," not in text and all(word[:1].isupper() for word in words):
             full.setdefault(words[-1], set()).add(text)
-    return {short: next(iter(texts)) for short, texts in full.items() if len(texts) == 1}
+    return {
+        short: next(iter(texts))
+        for short, texts in full.items()
+        if len(texts) == 1 and short not in alone and short not in places()
+    }
 
 
 def _mentions(
@@ -128,7 +147,7 @@ def _facts(
     """The facts of sentences, tables, the headers of an email, and links to other documents."""
     text = passage.text
     for fact in (
-        *facts_in(text, passage.language, found),
+        *facts_in(text, passage.language, found, title if _is_name(title) else ""),
         *table_facts(text),
         *_letters(text, mime),
         *_links(text, title),

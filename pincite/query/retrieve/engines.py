@@ -17,7 +17,7 @@ from pincite.core.run import Run
 from pincite.core.traces import span
 from pincite.errors import Unavailable
 from pincite.query.graph.dual import DualLevel
-from pincite.query.graph.search import GraphTraversal
+from pincite.query.graph.search import WEIGHT, GraphTraversal
 from pincite.query.retrieve import late, tree
 from pincite.query.retrieve.fusion import Fusion, Ranking
 
@@ -64,7 +64,7 @@ ENGINES: tuple[Engine, ...] = (
         "graph",
         "graph_traversal",
         "graph",
-        0.3,
+        WEIGHT,
         lambda rag: rag.knowledge_graph_enabled,
         _by_graph,
         lambda run, plan, first: GraphTraversal(run, plan).search(first),

@@ -13,11 +13,14 @@ from pincite.store.bound import half_vector
 from pincite.store.database import Database
 from pincite.store.search import scope_sql
 
-MAX_PASSAGES_PER_NAME = 24
-"""Passages of one entity that are read at most; those of documents that are called so come first."""
-MAX_NAMES = 400
+MAX_PASSAGES_PER_NAME = 61
+"""Passages of an entity of the first hop that are read at most, one more than the search uses."""
+MAX_FAR_PASSAGES_PER_NAME = 8
+"""Passages of an entity of the second hop that are read at most; those of documents that are called so come first."""
+MAX_NAMES = 100
 """Entities of the second hop that are followed at most."""
 MAX_LINKS = 6000
+"""Links that are read at most, those of the best passages and of the first hop first."""
 ABOUT_WEIGHT = 2.0
 """Weight of the link between an entity and the passages of a document that is called so; a mention has 1."""
 
@@ -35,7 +38,8 @@ class PostgresGraph:
         """Return what is within two hops of these names and of the entities of these passages, in one statement."""
         if not scope.realms or not (names or chunks):
             return Subgraph((), {}, (), ())
-        limits = {"per_name": MAX_PASSAGES_PER_NAME, "most_names": MAX_NAMES, "most": MAX_LINKS}
+        per_name = {"per_name": MAX_PASSAGES_PER_NAME, "per_far_name": MAX_FAR_PASSAGES_PER_NAME}
+        limits = {**per_name, "most_names": MAX_NAMES, "most": MAX_LINKS}
         values = {**scope_sql.values(scope, filters), "names": list(names), "chunks": list(chunks), **limits}
         [found] = await self._database.run_batch(scope.person, _statement(scope_sql.shape(filters)), values=values)
         links = [(chunk, name, ABOUT_WEIGHT if about else 1.0) for what, chunk, name, about in found if what == "link"]
@@ -105,12 +109,14 @@ _SUBGRAPH = """
         group by name order by count(*) desc, name limit %(most_names)s
     ), hop2 as materialized (
         select h.* from second f cross join lateral (
-            {by_second} order by about desc, m.chunk limit %(per_name)s) h
+            {by_second} order by about desc, m.chunk limit %(per_far_name)s) h
     ), links as materialized (
-        select * from near union select * from hop1 union select * from among where name in (select name from second)
-        union select * from hop2
+        select chunk, name, about, min(hop) as hop from (
+            select *, 1 as hop from near union all select *, 1 from hop1
+            union all select *, 2 from among where name in (select name from second) union all select *, 2 from hop2
+        ) every group by chunk, name, about
     )
-    (select 'link', chunk::bigint, name, about from links order by chunk, name limit %(most)s)
+    (select 'link', chunk::bigint, name, about from links order by hop, chunk, name limit %(most)s)
     union all select 'same', other, one, false from alike
     union all select 'reach', count(*), name, false from links group by name
 """

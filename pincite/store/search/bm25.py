@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pincite.core.protocols import Match
+from pincite.core.protocols import Match, TermMatches
 
 POSTING = np.dtype([("chunk", ">u4"), ("frequency", ">u2"), ("words", ">u2")])
 """A packed posting: the chunk's key, the frequency of the term in it, and the chunk's number of words."""
@@ -65,6 +65,22 @@ def best_matches(
         keys.append(postings["chunk"].astype(np.int64))
         scores.append(corpus.scores(postings["frequency"], postings["words"], weight))
     return highest(keys, scores, most, limit)
+
+
+def term_matches(
+    found: Mapping[str, Sequence[bytes]], weights: Mapping[str, float], corpus: Corpus, gone: bytes, keys: Sequence[int]
+) -> list[TermMatches]:
+    """Return which of these chunks contain each term, with the weight that BM25 gives it."""
+    hidden, wanted = np.frombuffer(gone, ">u4"), np.array(keys, np.int64)
+    matches: list[TermMatches] = []
+    for term, pieces in sorted(found.items()):
+        chunks = np.frombuffer(b"".join(pieces), POSTING)["chunk"].astype(np.int64)
+        if len(hidden):
+            chunks = chunks[~np.isin(chunks, hidden)]
+        if len(chunks):
+            weight = weights[term] * corpus.weight(len(chunks))
+            matches.append(TermMatches(weight, frozenset(wanted[np.isin(wanted, chunks)].tolist())))
+    return matches
 
 
 def highest(keys: Sequence[Keys], scores: Sequence[Scores], most: float, limit: int) -> list[Match]:

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from pincite.config.branches.retrieval import Rag
 from pincite.core.accounts.access import Scope
-from pincite.core.protocols import Fetched, Match, TitleMatch, Vector
+from pincite.core.protocols import Fetched, Match, TermMatches, TitleMatch, Vector
 from pincite.core.query.question import Filters
 from pincite.store.database import Database
 from pincite.store.search.corpus_stats import CorpusStatsCache
@@ -59,6 +59,13 @@ class MemoryIndex(PostgresIndex):
         if view is None:
             return await super().lexical(text, scope=scope, filters=filters, limit=limit)
         return view.lexical(text, self._rag, limit)
+
+    async def terms_in(self, text: str, keys: Sequence[int], *, scope: Scope, filters: Filters) -> list[TermMatches]:
+        """Return which of these chunks contain each term of a text, and what the term weighs."""
+        view = self._view(scope, filters)
+        if view is None:
+            return await super().terms_in(text, keys, scope=scope, filters=filters)
+        return view.terms_in(text, keys, self._rag)
 
     async def documents_named(
         self, names: Sequence[str], vector: Vector, *, scope: Scope, filters: Filters

@@ -3,7 +3,7 @@
 import asyncio
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from psycopg import sql
@@ -12,7 +12,7 @@ from psycopg.rows import TupleRow
 from pincite.config.branches.retrieval import Rag
 from pincite.core.accounts.access import Scope
 from pincite.core.documents.positions import PageText, TextSpan
-from pincite.core.protocols import Fetched, Match, NamedDocument, TitleMatch, Vector
+from pincite.core.protocols import Fetched, Match, NamedDocument, TermMatches, TitleMatch, Vector
 from pincite.core.query.hits import RetrievedChunk
 from pincite.core.query.question import Filters
 from pincite.store.bound import half_vector
@@ -20,7 +20,7 @@ from pincite.store.database import Database, select_list
 from pincite.store.search import bm25, pages, parents, scope_sql
 from pincite.store.search.chunk_columns import CHUNK_COLUMNS, retrieved_chunk
 from pincite.store.search.corpus_stats import CorpusStats, CorpusStatsCache
-from pincite.store.search.postings import find_postings
+from pincite.store.search.postings import FoundPostings, find_postings
 from pincite.text.terms import query_terms
 
 NO_FILTERS = Filters()
@@ -92,6 +92,23 @@ class PostgresIndex:
         """Return the chunks that share terms with a text, by BM25 over exactly the admitted chunks."""
         if not scope.realms:
             return []
+        found, weights, corpus = await self._postings(text, scope, filters)
+        arguments = (found.postings, weights, corpus, found.gone, limit)
+        if found.size > MAX_INLINE_POSTINGS:
+            return await asyncio.to_thread(bm25.best_matches, *arguments)
+        return bm25.best_matches(*arguments)
+
+    async def terms_in(self, text: str, keys: Sequence[int], *, scope: Scope, filters: Filters) -> list[TermMatches]:
+        """Return which of these chunks contain each term of a text, and what the term weighs."""
+        if not scope.realms or not keys:
+            return []
+        found, weights, corpus = await self._postings(text, scope, filters)
+        return bm25.term_matches(found.postings, weights, corpus, found.gone, keys)
+
+    async def _postings(
+        self, text: str, scope: Scope, filters: Filters
+    ) -> tuple[FoundPostings, Mapping[str, float], bm25.Corpus]:
+        """Return the postings of a text's terms, and what their scores are computed with, at one revision."""
         database, cache = self._database, self._stats_cache
         stats = cache.cached(scope, filters) or await cache.compute(database, scope, filters)
         for _ in range(MAX_LOOKUP_ROUNDS):
@@ -102,11 +119,7 @@ class PostgresIndex:
             before, stats = stats, await cache.compute(database, scope, filters)
             if (stats.languages, stats.revision) == (before.languages, found.revision):
                 break
-        corpus = bm25.Corpus(stats.chunks, stats.words, self._rag.bm25_k1, self._rag.bm25_b)
-        arguments = (found.postings, weights, corpus, found.gone, limit)
-        if found.size > MAX_INLINE_POSTINGS:
-            return await asyncio.to_thread(bm25.best_matches, *arguments)
-        return bm25.best_matches(*arguments)
+        return found, weights, bm25.Corpus(stats.chunks, stats.words, self._rag.bm25_k1, self._rag.bm25_b)
 
     async def fetch(
         self, keys: Sequence[int], vectors: Sequence[Vector], *, scope: Scope, filters: Filters = NO_FILTERS

@@ -59,6 +59,8 @@ async def compare(store: Any, warm: Warm, query: str, scope: Scope, filters: Fil
     assert warm.resident.is_current(scope, VECTORS)
     asked: Any = {"scope": scope, "filters": filters, "limit": limit}
     assert await warm.index.lexical(query, **asked) == await store.index.lexical(query, **asked)
+    keys, scoped = list(range(200)), {key: asked[key] for key in ("scope", "filters")}
+    assert await warm.index.terms_in(query, keys, **scoped) == await store.index.terms_in(query, keys, **scoped)
     vector = await store.vector(query)
     here, there = await warm.index.dense(vector, **asked), await store.index.dense(vector, **asked)
     assert [one.score for one in here] == pytest.approx([one.score for one in there], abs=TOLERANCE)
@@ -106,6 +108,24 @@ def test_a_moved_or_tagged_document_is_found_where_it_is_now(with_store: Any) ->
             await warm.warm_up()
 
     with_store(test)
+
+
+def test_a_document_shared_after_loading_is_found_once(with_store: Any) -> None:
+    """Its passages take one place each, so that a search gives as many as it was asked for."""
+
+    async def test(store: Any) -> None:
+        warm = Warm(store)
+        ids = [await store.put(f"{n}.md", *some_texts(2, n)) for n in range(8)]
+        await warm.warm_up()
+        await share(store, ids[0], everyone=True)
+        scope = await warm.warm_up()
+        found = await warm.index.dense(await store.vector("word1"), scope=scope, filters=ALL, limit=16)
+        assert len({one.key for one in found}) == 16
+        for query in ("word1", "word58 word59", " ".join(WORDS)):
+            await compare(store, warm, query, scope, ALL, 16)
+            await compare(store, warm, query, scope, ALL, 3)
+
+    with_store(test, exact_rows=10_000)
 
 
 @pytest.mark.parametrize("wish", [{"users": ("bob",)}, {"groups": ("staff",)}, {"everyone": True}])

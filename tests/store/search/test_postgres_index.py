@@ -1,6 +1,7 @@
 import math
 import random
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -60,6 +61,23 @@ def test_lexical_search_is_bm25_before_and_after_deletes(with_store: Any) -> Non
             for query in texts(10, seed=99):
                 found = await store.index.lexical(query, scope=scope, filters=ALL, limit=10)
                 assert [match.key for match in found] == bm25(query, corpus)
+
+    with_store(test)
+
+
+def test_the_terms_in_chunks_are_those_of_their_texts_within_the_scope(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        await store.put("a.md", "otter heron", "heron reed")
+        await store.put("b.md", "otter reed")
+        scope, keys = await store.scope(), await keys_of(store)
+        asked: Any = {"scope": scope, "filters": ALL}
+        found = await store.index.terms_in("heron unheard", list(keys.values()), **asked)
+        assert [one.keys for one in found] == [frozenset({keys["otter heron"], keys["heron reed"]})]
+        assert [one.weight for one in found] == [pytest.approx(math.log1p((3 - 2 + 0.5) / (2 + 0.5)))]
+        [one] = await store.index.terms_in("heron", [keys["heron reed"], keys["otter reed"]], **asked)
+        assert one.keys == {keys["heron reed"]}
+        nobody = replace(scope, realms=())
+        assert await store.index.terms_in("heron", list(keys.values()), scope=nobody, filters=ALL) == []
 
     with_store(test)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pincite.config.branches.retrieval import Rag
-from pincite.core.protocols import Match, TitleMatch, Vector
+from pincite.core.protocols import Match, TermMatches, TitleMatch, Vector
 from pincite.core.query.question import Filters
 from pincite.store.search import bm25
 from pincite.store.search.resident.segment import Array, IndexedDocument, Segment
@@ -47,13 +47,17 @@ class View:
         self._realms = realms
         self._filters = filters
         self._ids = None if filters.document_ids is None else frozenset(filters.document_ids)
-        documents = [one for realm in realms for one in realm.documents if self._admits(one)]
+        admitted = [[one for one in realm.documents if self._admits(one)] for realm in realms]
+        documents = [one for some in admitted for one in some]
         self._chunks = sum(one.chunks for one in documents)
         self._words = sum(one.words for one in documents)
         self.languages = tuple(sorted({language for one in documents for language in one.languages}))
-        editions = np.array(sorted(one.edition for one in documents), np.int64)
-        parts = (_part(segment, editions) for realm in realms for segment in realm.segments)
-        self._parts = [part for part in parts if part is not None]
+        self._parts = [
+            part
+            for realm, some in zip(realms, admitted, strict=True)
+            for segment in realm.segments
+            if (part := _part(segment, [one.edition for one in some])) is not None
+        ]
 
     def lexical(self, text: str, rag: Rag, limit: int) -> list[Match]:
         """Return the chunks that share terms with a text, by BM25 over exactly the admitted chunks."""
@@ -68,6 +72,18 @@ class View:
             corpus.scores(one.frequencies, one.lengths, np.repeat(np.array(scale), one.counts)) for one in with_postings
         ]
         return bm25.highest([one.keys for one in with_postings], scores, most, limit)
+
+    def terms_in(self, text: str, keys: Sequence[int], rag: Rag) -> list[TermMatches]:
+        """Return which of these chunks contain each term of a text, and what the term weighs."""
+        weights = sorted(query_terms(text, self.languages).items())
+        corpus = bm25.Corpus(self._chunks, self._words, rag.bm25_k1, rag.bm25_b)
+        wanted, found = np.array(keys, np.int64), list[TermMatches]()
+        for term, weight in weights:
+            chunks = [_postings(part, [term]).keys for part in self._parts]
+            if count := sum(map(len, chunks)):
+                held = np.isin(wanted, np.concatenate(chunks))
+                found.append(TermMatches(weight * corpus.weight(count), frozenset(wanted[held].tolist())))
+        return found
 
     def dense(self, vector: Vector, limit: int) -> list[Match]:
         """Return the chunks nearest to a vector, by the cosine of their best window, compared exactly."""
@@ -183,9 +199,12 @@ def _nearest(keys: Array, cosines: Array, limit: int) -> list[Match]:
     return [Match(key, cosine) for key, cosine in zip(keys[order].tolist(), cosines[order].tolist(), strict=True)]
 
 
-def _part(segment: Segment, editions: Array) -> _Part | None:
-    """Return the admitted part of a segment; None if nothing of it is admitted."""
-    admitted = np.isin(segment.editions, editions)
+def _part(segment: Segment, editions: Sequence[int]) -> _Part | None:
+    """Return the part of a segment with these editions of its own realm; None if it has none of them.
+
+    The editions are those of this realm only: a document that moved to another one may still be in the segment.
+    """
+    admitted = np.isin(segment.editions, np.array(editions, np.int64))
     if admitted.all():
         return _Part(segment, None, None)
     if not admitted.any():
