@@ -18,6 +18,7 @@ from pincite.core.accounts.audit import AuditEvent
 from pincite.core.accounts.users import ApiKey, Group, Person
 from pincite.core.documents.document import Document, Folder, Passage, Receipt, Version
 from pincite.serialize.primitives import Json
+from pincite.serialize.schemas import graph as g
 from pincite.serialize.schemas import operations as o
 from pincite.serialize.schemas import responses as r
 from pincite.serialize.schemas.answers import AnswerJson, SearchJson
@@ -140,9 +141,9 @@ RESPONSES: Mapping[str, Response] = {
     "GET /health/ready": (200, r.StatusJson),
     "GET /health/details": (200, r.StatusJson),
     "GET /metrics": (200, "text/plain"),
-    "POST /api/query": (200, o.FiveStageAnswerJson),
-    "POST /api/chat": (200, o.ChatAnswerJson),
-    "POST /vectorstore/documents/upload": (202, o.StoredUploadJson),
+    "POST /api/query": (200, g.FiveStageAnswerJson),
+    "POST /api/chat": (200, g.ChatAnswerJson),
+    "POST /vectorstore/documents/upload": (202, g.StoredUploadJson),
     "POST /vectorstore/documents/start": (202, r.StartedJson),
     "POST /vectorstore/documents/read": (200, Passage),
     "POST /vectorstore/query-many": (200, r.ObjectJson),
@@ -154,9 +155,9 @@ RESPONSES: Mapping[str, Response] = {
     "POST /mcp": (200, r.ObjectJson),
     "DELETE /mcp": (200, None),
     "POST /flows/run": (200, AnswerJson),
-    "GET /graph/entities": (200, o.EntitiesJson),
-    "GET /graph/entities/{entity}": (200, o.EntityCardJson),
-    "GET /graph/path": (200, o.PathJson),
+    "GET /graph/entities": (200, g.EntitiesJson),
+    "GET /graph/entities/{entity}": (200, g.EntityCardJson),
+    "GET /graph/path": (200, g.PathJson),
     "GET /flows": (200, r.Page[r.StoredFlowJson]),
     "PUT /flows/{name}": (200, r.StoredFlowJson),
     "GET /flows/{name}": (200, r.StoredFlowJson),

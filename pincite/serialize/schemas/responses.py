@@ -124,6 +124,7 @@ class TraceJson(JsonModel):
     duration_ms: float
     error: str | None
     code: str | None
+    document_name: str | None = None
     spans: list[dict[str, Any]] = Field(default=[])
 
 
