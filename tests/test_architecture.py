@@ -144,6 +144,8 @@ TESTED_BY = {
     "serialize/jobs.py": "api/routes/test_jobs.py",
     "serialize/pages.py": "api/routes/test_document_pages.py",
     "serialize/schemas/answers.py": "api/test_response_schemas.py",
+    "serialize/schemas/graph.py": "api/test_response_schemas.py",
+    "serialize/schemas/operations.py": "api/test_response_schemas.py",
     "serialize/schemas/responses.py": "api/test_response_schemas.py",
     "serialize/settings.py": "api/routes/test_settings.py",
     "serialize/traces.py": "api/routes/test_traces.py",

@@ -15,6 +15,7 @@ import psycopg
 from pincite.api.server import serve
 from pincite.core.accounts.access import Role
 from pincite.engine.app import AsyncPincite
+from tests.api.schema_check import check_response
 
 T = TypeVar("T")
 ROLES: tuple[Role, ...] = ("administrator", "editor", "reader")
@@ -81,9 +82,10 @@ class LiveServer:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(300)
 
     def client(self, role: Role | None = "administrator", **more: Any) -> httpx2.Client:
-        """A client with a key of this role, or with none."""
+        """A client with a key of this role, or with none; its responses are compared with their schemas."""
         headers = {"Authorization": f"Bearer {self.keys[role]}"} if role else {}
-        return httpx2.Client(base_url=self.url, headers=headers, timeout=30, **more)
+        hooks = {"response": [check_response]}
+        return httpx2.Client(base_url=self.url, headers=headers, timeout=30, **{"event_hooks": hooks, **more})
 
     def stranger(self) -> httpx2.Client:
         """A client of another person, who may do everything with what is theirs: nothing yet."""

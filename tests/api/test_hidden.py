@@ -78,8 +78,8 @@ def told(client: httpx2.Client) -> list[Any]:
         client.get(f"{API}/documents", params=params) for params in ({"tag": "kestrel"}, {"folder": "hidden-secret"})
     ]
     asked += [client.get(f"{API}/{noun}") for noun in ("folders", "jobs", "me", "evaluation-sets")]
-    assert {response.status_code for response in asked} == {200}
-    return [plain(response.json()) for response in asked]
+    assert {response.status_code for response in asked} <= {200, 404}  # 404: the folder is unknown to this user
+    return [(response.status_code, plain(response.json())) for response in asked]
 
 
 def plain(value: Any) -> Any:

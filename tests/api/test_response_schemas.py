@@ -8,7 +8,9 @@ import pytest
 
 from pincite.api.paths import API
 from pincite.api.response_schemas import RESPONSES, operation_name
+from pincite.serialize.schemas.responses import ObjectJson
 from tests.api.live_server import LiveServer
+from tests.api.schema_check import check_response, operation_of
 
 LEAVE = "# Leave\n\n## Carrying over\n\nUp to five vacation days carry over into the next year.\n"
 QUESTION = "How many vacation days carry over?"
@@ -72,7 +74,7 @@ CALLS: list[tuple[str, str, Any]] = [
         and status == 200
         and not isinstance(kind, str)
         and name.count("{") == 0
-        and not name.startswith("GET /graph/")  # these need a query
+        and name != "GET /graph/path"  # it needs a query
     ),
     *(("GET", f"/documents/{{document_id}}{part}", None) for part in ("", "/versions", "/chunks")),
 ]
@@ -87,6 +89,31 @@ def test_real_responses_follow_the_schema(
         body = {"doc_id": document["id"]}
     response = client.request(method, whole.replace("{document_id}", document["id"]), json=body)
     check(described, response, method, whole)
+
+
+def test_only_messages_of_other_protocols_have_no_form() -> None:
+    loose = {name for name, (_, kind) in RESPONSES.items() if kind is ObjectJson}
+    assert loose == {"POST /vectorstore/query-many", "POST /mcp"}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "name"),
+    [
+        ("GET", "/api/v1/documents/abc/pages/3", "GET /documents/{document_id}/pages/{number}"),
+        ("GET", "/api/v1/settings/history", "GET /settings/history"),
+        ("GET", "/v1/models/pincite", "GET /v1/models/{model_id}"),
+        ("GET", "/api/v1/nothing", None),
+    ],
+)
+def test_a_response_is_compared_with_the_schema_of_its_operation(method: str, path: str, name: str | None) -> None:
+    assert operation_of(method, path) == name
+
+
+def test_a_response_of_another_form_is_noticed() -> None:
+    request = httpx2.Request("GET", f"http://x{API}/graph/entities")
+    check_response(httpx2.Response(200, json={"items": [], "build": "off"}, request=request))
+    with pytest.raises(AssertionError, match="build"):
+        check_response(httpx2.Response(200, json={"items": []}, request=request))
 
 
 def test_an_error_is_a_problem_of_the_schema(client: httpx2.Client, described: dict[str, Any]) -> None:

@@ -130,7 +130,7 @@ def test_documents_that_are_handed_over_are_found_in_their_new_folder(open_pinci
             assert await found(pincite, "heron", ada.id, folder="in") == ["The heron stands."]
             await pincite.services.permissions.hand_over("local", ada, bob)
             for _ in range(2):
-                with pytest.raises(NotFound, match="did you mean 'ada/in'"):
+                with pytest.raises(NotFound):
                     await found(pincite, "heron", bob.id, folder="in")
                 assert await found(pincite, "heron", bob.id, folder="ada/in") == ["The heron stands."]
                 assert await found(pincite, "heron", ada.id) == []

@@ -44,6 +44,8 @@ def test_traces_are_filtered_and_drawn_as_a_waterfall_that_keys_walk_through(sit
         page.get_by_label("Status").select_option("")
         page.get_by_label("Kind").select_option("ingest")
         expect(page.locator("tbody tr")).to_have_count(len(FILES))
+        for name in FILES:
+            expect(page.get_by_role("row").filter(has_text=f"{name}.md")).to_have_count(1)
         page.get_by_label("Kind").select_option("query")
         page.get_by_label("Duration").select_option("5000")
         expect(page.get_by_role("heading", name="No traces")).to_be_visible()

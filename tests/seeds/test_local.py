@@ -159,7 +159,7 @@ def test_a_removed_file_is_gone_with_its_vectors_and_what_was_answered_from_it(w
     assert walk.client.post("/api/v1/folders", json={"path": "gone"}).status_code == 201  # it stays without the file
     added = walk.door.add("gone", gone="# Gone\n\nWalruses whistle at midnight.\n")["gone"]
     walk.says("Walruses whistle at midnight. [Source 1]")
-    asked = {"query": "When do walruses whistle?", "folder": "gone"}
+    asked = {"query": "When do walruses whistle?", "document_ids": [added["id"]]}
     walk.ask("/api/v1/query", **asked)
     receipt = walk.client.delete(f"/api/v1/documents/{added['id']}").json()
     assert receipt["verified"] is True

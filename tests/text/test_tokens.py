@@ -1,5 +1,7 @@
 """Counting tokens offline."""
 
+import hashlib
+import lzma
 import subprocess
 import sys
 
@@ -8,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pincite.errors import SettingsError
-from pincite.text.tokens import Tokenizer
+from pincite.text.tokens import ENCODINGS, VOCABULARIES, Tokenizer
 
 CL100K = Tokenizer("cl100k_base")
 
@@ -32,6 +34,18 @@ def test_counts_are_those_of_the_published_vocabularies(name: str, text: str, to
 
 def test_half_a_surrogate_pair_is_counted_and_not_an_error():
     assert CL100K.count("a\ud800b") == CL100K.count("a?b")
+
+
+@pytest.mark.parametrize("name", list(ENCODINGS))
+def test_the_vocabularies_are_those_that_were_published(name: str) -> None:
+    readme = (VOCABULARIES / "README.md").read_text(encoding="utf-8")
+    content = lzma.decompress((VOCABULARIES / f"{name}.xz").read_bytes())
+    assert f"`{name}.xz` | {ENCODINGS[name]:,} | `{hashlib.sha256(content).hexdigest()}`" in readme
+
+
+def test_long_runs_of_one_character_take_no_longer_than_text() -> None:
+    assert CL100K.count("a" * 200_000) == 25_000
+    assert CL100K.count(" " * 200_000) == 1_563
 
 
 def test_an_unknown_name_is_refused_at_once():
@@ -62,7 +76,7 @@ def test_reach_looks_far_enough_where_tokens_are_long():
 
 
 def test_nothing_is_loaded_before_it_is_used():
-    code = "import sys; from pincite.text.tokens import Tokenizer; Tokenizer(); assert 'rs_bpe' not in sys.modules"
+    code = "import sys; from pincite.text.tokens import Tokenizer; Tokenizer(); assert 'tiktoken' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

@@ -35,7 +35,9 @@ async def traces(
 ) -> JSONResponse:
     """List traces without their spans, newest first; filter by kind, failed, degraded, slow, or time.
 
-    Without `evaluations`, the traces of evaluation runs are left out."""
+    Without `evaluations`, the traces of evaluation runs are left out. `document_name` is the file of a trace of the kind
+    `ingest`, if the caller may read it.
+    """
     start = to_utc(since) if since else None
     wanted = TraceFilter(
         kind,
@@ -49,7 +51,14 @@ async def traces(
         evaluations=evaluations,
     )
     found, following = await pincite.questions.traces.list(await pincite.scope(caller), wanted)
-    return JSONResponse(page_json([trace_json(one, spans=False) for one in found], following))
+    processed = {one.id: str(one.options["document_id"]) for one in found if "document_id" in one.options}
+    documents = await pincite.documents.several(list(processed.values()), caller=caller) if processed else []
+    names = {document.id: document.name for document in documents}
+    items = [
+        trace_json(one, spans=False) | ({"document_name": names.get(processed[one.id])} if one.id in processed else {})
+        for one in found
+    ]
+    return JSONResponse(page_json(items, following))
 
 
 @router.get("/{trace_id}")

@@ -64,7 +64,7 @@ function Table({ items, person }) {
     <tbody>${items.map((one) => html`<tr key=${one.id}>
       <td class="nowrap"><a href=${`/traces/${one.id}`}><time datetime=${one.started_at}>${moment(one.started_at)}</time></a></td>
       <td class="nowrap">${t(`kind.${one.kind}`)}</td>
-      <td class="value">${one.question ?? html`<span class="muted">${t(one.owner === person?.id ? "traces.no.words" : "traces.others")}</span>`}</td>
+      <td class="value">${one.question ?? one.document_name ?? html`<span class="muted">${t(one.owner === person?.id ? "traces.no.words" : "traces.others")}</span>`}</td>
       <td><${Status} trace=${one} /></td>
       <td class="number took"><span class="took-bar"
         style=${{ width: `${(one.duration_ms / longest) * 100}%` }}></span>${number(one.duration_ms, one.duration_ms < 10 ? 1 : 0)} ms</td>

@@ -433,7 +433,7 @@ export default [
   ["there is no row {} any more", "die Zeile {1} gibt es nicht mehr"],
   ["the database cannot be reached: {}", "die Datenbank ist nicht erreichbar: {1}"],
   ["the query has more than {} rows; add a limit", "die Abfrage hat mehr als {1} Zeilen; begrenzen Sie sie"],
-  ["there is no document {}{}; use a doc_id from a search result", "es gibt kein Dokument {1}{2}"],
+  ["{}{}; use a doc_id from a search result", "{1}{2}; nehmen Sie eine Kennung aus einem Suchergebnis"],
   ["there is no document with the source {}", "es gibt kein Dokument mit der Herkunft {1}"],
   ["several documents are called {}; read one by its doc_id", "mehrere Dokumente heißen {1}"],
   ["{} has no text yet: its status is {}", "{1} hat noch keinen Text: der Zustand ist {2}"],

@@ -124,6 +124,7 @@ class TraceJson(JsonModel):
     duration_ms: float
     error: str | None
     code: str | None
+    document_name: str | None = None
     spans: list[dict[str, Any]] = Field(default=[])
 
 
@@ -131,7 +132,7 @@ class EvaluationJson(JsonModel):
     """An evaluation run."""
 
     id: str
-    set_id: str
+    set_id: str | None
     set_version: int | None
     status: str
     progress: float

@@ -79,7 +79,7 @@ def test_a_socket_reports_changed_permissions_and_stays_open(live_server: LiveSe
         (_, problem) = hear(socket, "error")[-1]
         assert (problem["code"], now() - began < PROMISED_S) == ("rights_changed", True)
         socket.send(json.dumps({"message": ASKED, "folder": "standing-wanda"}))
-        assert hear(socket, "done", "error")[-1][0] == "done"  # nothing is found, which is an answer
+        assert hear(socket, "done", "error")[-1][1]["code"] == "not_found"  # no document of that folder may be read
 
 
 @pytest.mark.usefixtures("watched")
