@@ -14,7 +14,7 @@ from pincite.store.database import Database
 from pincite.store.search import scope_sql
 
 MAX_PASSAGES_PER_NAME = 61
-"""Passages of an entity of the first hop that are read at most, one more than the search uses."""
+"""Passages of an entity that are read at most; an entity with so many is not followed."""
 MAX_FAR_PASSAGES_PER_NAME = 8
 """Passages of an entity of the second hop that are read at most; those of documents that are called so come first."""
 MAX_NAMES = 40
@@ -89,6 +89,12 @@ _HOP = """
     from graph_mention m join edition e on e.key = m.edition {document}
     where m.realm = any ({realms}) and {serving} and {filtered} and {on}
 """
+# A name of many passages joins nothing. So many of them are read that this is known, which takes no sorting.
+_RARE = """
+    select chunk, name, about from (
+        select read.*, count(*) over () as many from ({by_name} limit %(per_name)s) read) counted
+    where many < %(per_name)s
+"""
 _SUBGRAPH = """
     with asked as materialized (
         select unnest(%(names)s::bigint[]) as name
@@ -107,7 +113,7 @@ _SUBGRAPH = """
         select name from asked union select one from alike union select other from alike union select name from near
     ), hop1 as materialized (
         select h.* from first f cross join lateral (
-            {by_name} order by about desc, m.chunk limit %(per_name)s) h
+            {rare}) h
     ), among as materialized (
         select m.chunk, m.name, cardinality(m.spans) = 0 as about from graph_mention m
         where m.realm = any ({realms}) and m.chunk = any (array(select chunk from hop1))
@@ -116,7 +122,7 @@ _SUBGRAPH = """
         group by name order by count(*) desc, name limit %(most_names)s
     ), hop2 as materialized (
         select h.* from second f cross join lateral (
-            {by_name} order by about desc, m.chunk limit %(per_far_name)s) h
+            {rare} order by about desc, chunk limit %(per_far_name)s) h
     ), links as materialized (
         select chunk, name, about, min(hop) as hop from (
             select *, 1 as hop from near union all select *, 1 from hop1
@@ -157,5 +163,5 @@ def _statement(filters: Filters) -> bytes:
         parts["filtered"] = sql.SQL("d.id in (select id from {} as document where {})").format(
             scope_sql.library(filters), scope_sql.documents(filters)
         )
-    by_name = sql.SQL(_HOP).format(**parts, on=sql.SQL("m.name = f.name"))
-    return sql.SQL(_SUBGRAPH).format(**parts, by_name=by_name).as_bytes(None)
+    rare = sql.SQL(_RARE).format(by_name=sql.SQL(_HOP).format(**parts, on=sql.SQL("m.name = f.name")))
+    return sql.SQL(_SUBGRAPH).format(**parts, rare=rare).as_bytes(None)
