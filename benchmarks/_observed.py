@@ -29,7 +29,7 @@ from pincite.extractive.score import ScoredSentence
 from pincite.ingest.accept.collect import Collected, NamedFile, collect
 from pincite.providers.extractive import Extractive
 
-RECORDS = Path(__file__).parents[1] / "training" / "records" / "records.jsonl.gz"
+RECORDS = Path(__file__).parents[1] / "training" / "records"
 HELD_OUT_RECORDS = 12
 """One record in so many was not trained on."""
 
@@ -153,8 +153,10 @@ def _holds_place(row: Mapping[str, Any]) -> Holds:
 
 async def see_records(work: Path, every: int) -> AsyncIterator[Seen]:
     """The held-out records, asked in their language and in the other one."""
-    with gzip.open(RECORDS, "rt", encoding="utf-8") as file:
-        records = [row for row in map(json.loads, file) if zlib.crc32(row["title"].encode()) % HELD_OUT_RECORDS == 0]
+    lines = [
+        line for path in sorted(RECORDS.glob("*.jsonl.gz")) for line in gzip.decompress(path.read_bytes()).splitlines()
+    ]
+    records = [row for row in map(json.loads, lines) if zlib.crc32(row["title"].encode()) % HELD_OUT_RECORDS == 0]
     async with AsyncPincite(settings={"data": work, "cache.enabled": False}) as pincite:
         if not await pincite.documents():
             with tempfile.TemporaryDirectory() as folder:

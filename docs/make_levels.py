@@ -32,8 +32,8 @@ A setting that the table does not list keeps its value. A question without a lev
 
 If a step is not available, it is left out, and `degraded` names it with the reason. Without a model these are
 `step_back`, `query_variations`, `hyde`, `model_verification`, `chain_of_thought`, `extended_thinking` and `ensemble`.
-If the model is not known to be a reasoning model, it is `extended_thinking`. There is no knowledge graph yet, so
-`graph` is always listed.
+If the model is not known to be a reasoning model, it is `extended_thinking`. Engines whose data is not built are named as
+`graph`, `dual`, `tree` and `late` ([graph](graph.md), [engines](engines.md)).
 
 ## Chain of thought and extended thinking
 

@@ -409,7 +409,7 @@ def test_incomplete_or_unusual_answers_are_never_cached(open_pincite: Open, tmp_
         "warm": replace(asked, sampling=Sampling(temperature=1.2)),
         "many": replace(asked, also=("holiday",)),
         "no documents": replace(asked, retrieve=False),
-        "unknown folder": replace(asked, filters=Filters(folder="nowhere")),
+        "unknown tag": replace(asked, filters=Filters(tags=("nowhere",))),
         "abstained": Question("Which colour has the moon rover?"),
         "another profile": replace(asked, profile="vexora"),
     }

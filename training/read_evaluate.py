@@ -36,7 +36,7 @@ SENTENCE = re.compile(r"(?<=[.!?])[\"”'’)]*\s+(?=[\"“„'(\[]?[A-ZÄÖÜ0-
 ARTICLES = {"en": r"\b(a|an|the)\b", "de": r"\b(ein|eine|einen|eines|einem|einer|der|die|das|den|dem|des)\b"}
 
 
-RECORDS = Path(__file__).parent / "records" / "records.jsonl.gz"
+RECORDS = Path(__file__).parent / "records"
 OUTPUTS = ("start", "end", "answerable", "polarity", "claim")
 
 
@@ -194,8 +194,14 @@ def chances(logits: np.ndarray) -> np.ndarray:
 
 
 def records(reader: Reader, _folder: str, every: int) -> dict[str, float]:
+    files = sorted(RECORDS.glob("*.jsonl.gz"))
+    return {name: value for file in files for name, value in records_of(reader, file, every).items()}
+
+
+def records_of(reader: Reader, file: Path, every: int) -> dict[str, float]:
     results = {}
-    held = [row for row in rows(str(RECORDS)) if is_held(row)][::every]
+    held = [row for row in rows(str(file)) if is_held(row)][::every]
+    name = file.name.partition(".")[0]
     for language, code in itertools.product(("en", "de"), repeat=2):
         scores, labels, kept = [], [], collections.defaultdict(list)
 
@@ -221,8 +227,8 @@ def records(reader: Reader, _folder: str, every: int) -> dict[str, float]:
                 kept["told apart"].append(float(one[0] >= 0.5 > other[0]))
                 kept["above"].append(float(one[0] > other[0]))
             kept["claim"] += [float(read(item[code], row)["claim"].argmax() == 2) for item in row["not_stated"]]
-        results[f"records {code}-{language} answerable AUC"] = area(scores, labels)
-        results |= {f"records {code}-{language} {name}": float(np.mean(values)) for name, values in kept.items()}
+        results[f"{name} {code}-{language} answerable AUC"] = area(scores, labels)
+        results |= {f"{name} {code}-{language} {what}": float(np.mean(values)) for what, values in kept.items()}
     return results
 
 

@@ -61,18 +61,27 @@ class Reader(torch.nn.Module):
         weight, bias = self.one(name + ".weight"), self.one(name + ".bias")
         return F.layer_norm(x, (WIDTH,), weight.to(x.dtype), bias.to(x.dtype), 1e-12)
 
-    def forward(self, ids, types, mask, drop: float = 0.0):
-        """start, end, answerable, polarity, claim. The mask is boolean."""
+    def forward(self, ids, types, mask, drop: float = 0.0, frozen: int = 0, state=None):
+        """start, end, answerable, polarity, claim. The mask is boolean; `state` is what `encode` gave up to `frozen`."""
+        if state is None:
+            state = self.encode(self.embed(ids, types, drop), mask, range(frozen), drop)
+        return self.judge(self.encode(state, mask, range(frozen, self.layers), drop), ids, types, mask, drop)
+
+    def embed(self, ids, types, drop: float = 0.0):
+        """The sum of word, position and type embeddings, normalised."""
         words, places, kinds = (self.one(name) for name in EMBEDDINGS)
         x = F.embedding(ids, words) + places[: ids.shape[1]] + F.embedding(types, kinds)
         x = F.layer_norm(
             x, (WIDTH,), self.one("embeddings.LayerNorm.weight"), self.one("embeddings.LayerNorm.bias"), 1e-12
         )
         x = F.dropout(x, drop)
-        x = x.to(torch.bfloat16) if torch.is_autocast_enabled(x.device.type) else x
+        return x.to(torch.bfloat16) if torch.is_autocast_enabled(x.device.type) else x
+
+    def encode(self, x, mask, layers: range, drop: float = 0.0):
+        """The output of the last of these layers."""
         b, n, d = x.shape
         bias = torch.where(mask, 0.0, OUTSIDE).to(x.dtype)[:, None, None, :]
-        for at in range(self.layers):
+        for at in layers:
             p = f"layer.{at}."
             q, k, v = self.linear(x, p + LINEARS[0]).view(b, n, 3, HEADS, d // HEADS).permute(2, 0, 3, 1, 4)
             if x.is_cuda:
@@ -83,6 +92,10 @@ class Reader(torch.nn.Module):
             x = self.norm(x + F.dropout(a, drop), p + NORMS[0])
             h = self.linear(F.gelu(self.linear(x, p + LINEARS[2])), p + LINEARS[3])
             x = self.norm(x + F.dropout(h, drop), p + NORMS[1])
+        return x
+
+    def judge(self, x, ids, types, mask, drop: float = 0.0):
+        """The outputs of the heads."""
         passage = mask & (types == 1) & (ids != SEP)
         question = (mask & (types == 0)).float()
         edges = self.linear(x, "head.span").float().masked_fill(~passage[..., None], OUTSIDE)

@@ -1,10 +1,11 @@
 """Turn hand-written records into examples for the reader.
 
-    python training/read_records.py training/records/records.jsonl.gz --tokenizer TOKENIZER.json --out OUT [--times 3]
+    python training/read_records.py training/records/records.jsonl.gz --tokenizer TOKENIZER.json --out OUT [--times 3] [--short]
 
 A record is a short document with its questions, unanswerable questions, yes/no questions and claims in English and
 German (`training/records/README.md`). A twelfth of the records is held out. Each example is made `--times` times, in
-different surroundings: the text alone, under its title, beside another text.
+different surroundings: the text alone, under its title, beside another text. `--short` is for a training on a CPU:
+each example in one of the two languages only, and half of what has a deciding sentence with the sentences round it alone.
 """
 
 from __future__ import annotations
@@ -46,9 +47,10 @@ def place(text: str, answer: str, question: str) -> tuple[int, int]:
 class Maker:
     """Makes the examples of records; other records of the language give foreign text."""
 
-    def __init__(self, records: list[dict], tokenizer: str) -> None:
+    def __init__(self, records: list[dict], tokenizer: str, short: bool = False) -> None:
         from tokenizers import Tokenizer
 
+        self.short = short
         self.pieces = Tokenizer.from_file(tokenizer)
         self.others = {code: [one["text"] for one in records if one["language"] == code] for code in LANGUAGES}
         self.made: list[dict] = []
@@ -78,6 +80,21 @@ class Maker:
         passage = before + text + after
         return (passage, len(before)) if self.fits(question, passage) else (text, 0)
 
+    def codes(self, record: dict, same: float = 0.65) -> tuple[str, ...]:
+        """The languages to ask in."""
+        if not self.short:
+            return LANGUAGES
+        other = next(code for code in LANGUAGES if code != record["language"])
+        return (record["language"] if random.random() < same else other,)
+
+    def near(self, text: str, evidence: str) -> str:
+        """The text, or in half of the short examples the sentences round the evidence."""
+        if not (self.short and evidence and random.random() < 0.5):
+            return text
+        at = text.index(evidence)
+        cut = window(text, at, at + len(evidence))
+        return cut[0] if cut and evidence in cut[0] else text
+
     def add(self, task: str, record: dict, code: str, question: str, span=None, text: str = "", **labels: int) -> None:
         text = text or record["text"]
         if span and not self.fits(question, text):
@@ -101,25 +118,27 @@ class Maker:
         for item in record["questions"]:
             span = place(text, item["answer"], item[record["language"]])
             rest = "".join(text[a:b] for a, b in sentences(text) if b <= span[0] or a >= span[1]).strip()
-            for code in LANGUAGES:
+            for code in self.codes(record):
                 self.add("span", record, code, item[code], span, answerable=1, polarity=2)
                 if item["answer"] not in rest and len(rest) > 80 and random.random() < 0.35:
                     self.add("span", record, code, item[code], text=rest, answerable=0, polarity=2)
         for item in record["unanswerable"]:
-            for code in LANGUAGES:
+            for code in self.codes(record):
                 self.add("span", record, code, item[code], answerable=0, polarity=2)
         for item in record["yesno"]:
-            at = text.index(item["evidence"])
-            for code in LANGUAGES:
+            passage = self.near(text, item["evidence"])
+            at = passage.index(item["evidence"])
+            for code in self.codes(record):
                 polarity = int(item["answer"] == "no")
                 span = (at, at + len(item["evidence"]))
-                self.add("yesno", record, code, item[code], span, answerable=1, polarity=polarity)
+                self.add("yesno", record, code, item[code], span, passage, answerable=1, polarity=polarity)
         for item in record["claims"]:
-            for code in LANGUAGES:
-                self.add("claim", record, code, item[f"true_{code}"], claim=SUPPORTED)
-                self.add("claim", record, code, item[f"false_{code}"], claim=CONTRADICTED)
+            passage = self.near(text, item.get("evidence", ""))
+            for code in self.codes(record):
+                self.add("claim", record, code, item[f"true_{code}"], text=passage, claim=SUPPORTED)
+                self.add("claim", record, code, item[f"false_{code}"], text=passage, claim=CONTRADICTED)
         for item in record["not_stated"]:
-            for code in LANGUAGES:
+            for code in self.codes(record):
                 self.add("claim", record, code, item[code], claim=NOT_STATED)
 
 
@@ -129,12 +148,13 @@ def main() -> None:
     parser.add_argument("--tokenizer", required=True)
     parser.add_argument("--out", required=True)
     parser.add_argument("--times", type=int, default=3)
+    parser.add_argument("--short", action="store_true")
     options = parser.parse_args()
     random.seed(7)
     records = [row for path in options.records for row in rows(path)]
     for record in records:
         record["held"] = is_held(record)
-    maker = Maker(records, options.tokenizer)
+    maker = Maker(records, options.tokenizer, options.short)
     for turn in range(options.times):
         for record in records:
             if not (record["held"] and turn):

@@ -5,7 +5,8 @@
 
 DATA are folders or files that `read_prepare.py` and `read_generate.py` wrote (`train*.npz`, `valid.npz`). The reader
 starts with layers of the embedder; the word embeddings stay as they are. A step takes examples of like length, up to
-`--tokens` word pieces. The learning rate follows the clock, or the steps where `--steps` is given. `OUT/last.npz` is
+`--tokens` word pieces. `--frozen 6` trains the layers above the sixth only; what the lower ones give is computed once,
+which makes a training of a few hundred thousand pieces possible on a CPU. The learning rate follows the clock, or the steps where `--steps` is given. `OUT/last.npz` is
 written every `--keep` seconds and at the end.
 """
 
@@ -23,7 +24,7 @@ import torch
 import torch.nn.functional as F
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from read_model import EMBEDDINGS, Reader, from_embedder
+from read_model import EMBEDDINGS, WIDTH, Reader, from_embedder
 
 LAYERS = "0,2,4,6,8,10"
 SPAN, CLAIM, YESNO = range(3)
@@ -47,6 +48,16 @@ class Examples:
             for name in COLUMNS
         }
         self.device = device
+        self.states: torch.Tensor | None = None
+
+    def remember(self, model: Reader, frozen: int, tokens: int) -> None:
+        """Compute the states of the frozen layers once, for every piece."""
+        self.states = torch.empty(len(self.ids), WIDTH, dtype=torch.bfloat16, device=self.device)
+        with torch.no_grad(), torch.autocast(self.device, torch.bfloat16):
+            for group in self.groups(np.arange(len(self)), tokens):
+                batch = self.batch(group)
+                state = model.encode(model.embed(batch["ids"], batch["types"]), batch["mask"], range(frozen))
+                self.states[batch["at"][batch["mask"]]] = state[batch["mask"]].to(torch.bfloat16)
 
     def __len__(self) -> int:
         return len(self.length)
@@ -59,6 +70,9 @@ class Examples:
         out["mask"] = places < out["length"][:, None]
         at = (self.offset[rows][:, None] + places).clamp(max=len(self.ids) - 1)
         out["ids"], out["sentence"] = ((grid[at] * out["mask"]).long() for grid in (self.ids, self.sentence))
+        out["at"] = at
+        if self.states is not None:
+            out["state"] = self.states[at]
         out["types"] = ((places >= out["question"][:, None]) & out["mask"]).long()
         return out
 
@@ -141,12 +155,13 @@ def area(scores: np.ndarray, labels: np.ndarray) -> float:
     return float((ranks[labels == 1].sum() - good * (good + 1) / 2) / max(1, good * (len(labels) - good)))
 
 
-def outputs(model: Reader, batch) -> list[torch.Tensor]:
+def outputs(model: Reader, batch, frozen: int = 0, drop: float = 0.0) -> list[torch.Tensor]:
     with torch.autocast(batch["ids"].device.type, torch.bfloat16):
-        return [item.float() for item in model(batch["ids"], batch["types"], batch["mask"])]
+        found = model(batch["ids"], batch["types"], batch["mask"], drop, frozen, batch.get("state"))
+        return [item.float() for item in found]
 
 
-def validate(model: Reader, examples: Examples, limit: int) -> dict[str, float]:
+def validate(model: Reader, examples: Examples, limit: int, frozen: int = 0) -> dict[str, float]:
     """Figures on held-out documents, by language."""
     chosen = np.random.default_rng(1).permutation(len(examples))[:limit]
     kept: dict[str, list] = {}
@@ -157,8 +172,8 @@ def validate(model: Reader, examples: Examples, limit: int) -> dict[str, float]:
     with torch.no_grad():
         for group in examples.groups(chosen, 8000):
             batch = examples.batch(group)
-            found = [item.cpu().numpy() for item in outputs(model, batch)]
-            label = {name: values.cpu().numpy() for name, values in batch.items()}
+            found = [item.cpu().numpy() for item in outputs(model, batch, frozen)]
+            label = {name: batch[name].cpu().numpy() for name in (*COLUMNS, "sentence")}
             for row in range(len(group)):
                 language = label["language"][row]
                 if label["answerable"][row] >= 0 and label["task"][row] == SPAN:
@@ -209,7 +224,14 @@ def train(options: argparse.Namespace) -> dict[str, float]:
         parameters = from_embedder(options.embedder, [int(at) for at in options.layers.split(",")])
     model = Reader(parameters).to(device)
     teacher = Reader(dict(np.load(options.teacher))).to(device).requires_grad_(False) if options.teacher else None
-    model.one(EMBEDDINGS[0]).requires_grad_(False)
+    below = tuple(f"layer.{at}." for at in range(options.frozen))
+    for name in model.names:
+        if name == EMBEDDINGS[0] or (options.frozen and name.startswith(("embeddings.", *below))):
+            model.one(name).requires_grad_(False)
+    if options.frozen:
+        for kept in (examples, valid):
+            kept.remember(model, options.frozen, 8000)
+        print("The states of the frozen layers are computed", flush=True)
     heads = [p for name, p in model.named_parameters() if name.startswith("head_")]
     body = [p for name, p in model.named_parameters() if not name.startswith("head_") and p.requires_grad]
     optimiser = torch.optim.AdamW(
@@ -224,7 +246,7 @@ def train(options: argparse.Namespace) -> dict[str, float]:
         path = os.path.join(options.out, "last.npz")
         np.savez(path + ".part.npz", **{name: array.astype(np.float16) for name, array in model.arrays().items()})
         os.replace(path + ".part.npz", path)
-        found = validate(model, valid, limit)
+        found = validate(model, valid, limit, options.frozen)
         log.append({"seconds": round(seconds), "steps": step, "pieces": pieces, "valid": found})
         print(f"{seconds:.0f} s, step {step}, {pieces / 1e6:.1f} million pieces", found, flush=True)
         with open(os.path.join(options.out, "progress.json"), "w") as file:
@@ -241,8 +263,7 @@ def train(options: argparse.Namespace) -> dict[str, float]:
         if now - kept > options.keep:
             kept = now
             keep(now - began, options.valid)
-        with torch.autocast(device, torch.bfloat16):
-            found = model(batch["ids"], batch["types"], batch["mask"], options.drop)
+        found = outputs(model, batch, options.frozen, options.drop)
         value, parts = loss(found, batch)
         if teacher is not None:
             with torch.no_grad():
@@ -284,6 +305,7 @@ def parsed(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--drop", type=float, default=0.1)
     parser.add_argument("--tokens", type=int, default=24000, help="word pieces a step")
     parser.add_argument("--layers", default=LAYERS, help="the embedder's layers to start from")
+    parser.add_argument("--frozen", type=int, default=0, help="layers, from the first, that stay as they are")
     parser.add_argument("--teacher", default="", help="a deeper reader to learn from")
     parser.add_argument("--hard", type=float, default=0.5, help="weight of the labels beside a teacher")
     parser.add_argument("--keep", type=float, default=60)

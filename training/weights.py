@@ -5,6 +5,7 @@ python training/weights.py unpack OUT_DIR MODEL.onnx                and back (32
 python training/weights.py mean NEW.npz OLD.npz OUT.npz --share .75  the mean of two states of a training
 python training/weights.py export STUDENT.npz MODEL.onnx [--fp32]   an embedder as the graph that pincite runs (int8)
 python training/weights.py export-reader READER.npz MODEL.onnx      a reader as the graph that pincite runs
+python training/weights.py import-reader MODEL.onnx READER.npz      and back, to continue its training (as rounded)
 """
 
 from __future__ import annotations
@@ -72,6 +73,38 @@ def export(weights: str, path: str, int8: bool, reader: bool) -> None:
     print(f"{path}: {len(data) / 1e6:.1f} MB, sha256 {hashlib.sha256(data).hexdigest()}")
 
 
+def reader_names(layers: int) -> list[str]:
+    """A reader's weights in the order in which `build_reader` writes them."""
+    types, words, places = (f"embeddings.{name}_embeddings" for name in ("token_type", "word", "position"))
+    names = [f"{types}.weight", f"{words}.weight", f"{places}.weight"]
+    names += ["embeddings.LayerNorm.weight", "embeddings.LayerNorm.bias"]
+    order = ("attention.self.qkv", "attention.output.dense", "attention.output.LayerNorm")
+    order += ("intermediate.dense", "output.dense", "output.LayerNorm")
+    parts = [f"layer.{at}.{part}" for at in range(layers) for part in order]
+    parts += [f"head.{part}" for part in ("span", "weigh", "pool", "judge")]
+    return names + [f"{part}.{kind}" for part in parts for kind in ("weight", "bias")]
+
+
+def import_reader(path: str, out: str) -> None:
+    """The state of an exported reader. Rounded weights stay rounded; what training adds is kept in 32 bits."""
+    import onnx
+    from onnx import numpy_helper
+
+    arrays = [numpy_helper.to_array(tensor) for tensor in onnx.load(path).graph.initializer]
+    kept = [array for array in arrays if (array.dtype == np.float32 and array.ndim) or array.ndim == 2]
+    names = iter(reader_names(sum(array.dtype == np.int8 for array in kept) // 4))
+    state, rest = {}, iter(kept)
+    for array in rest:
+        name = next(names)
+        linear = name.endswith(".weight") and array.ndim == 2 and "embeddings" not in name
+        if array.dtype == np.int8:
+            array = array.astype(np.float32) * next(rest)
+        state[name] = array.T if linear else array
+    if next(names, None) is not None:
+        raise SystemExit(f"{path}: not a reader exported by this script")
+    np.savez(out, **state)
+
+
 def pack(path: str, folder: str, part: int) -> None:
     import onnx
     from onnx import numpy_helper
@@ -110,7 +143,7 @@ def mean(new: str, old: str, path: str, share: float) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("pack", "unpack", "mean", "export", "export-reader"))
+    parser.add_argument("what", choices=("pack", "unpack", "mean", "export", "export-reader", "import-reader"))
     parser.add_argument("paths", nargs="+")
     parser.add_argument("--share", type=float, default=0.75, help="mean: weight of the first file")
     parser.add_argument("--part-mib", type=int, default=40)
@@ -122,6 +155,8 @@ def main() -> None:
         mean(*options.paths, options.share)
     elif options.what == "unpack":
         unpack(*options.paths)
+    elif options.what == "import-reader":
+        import_reader(*options.paths)
     else:
         export(*options.paths, not options.fp32, options.what == "export-reader")
 

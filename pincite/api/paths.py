@@ -5,6 +5,7 @@ API = "/api/v1"
 VIEWS = (
     "ask",
     "documents",
+    "entities",
     "traces",
     "flows",
     "sources",

@@ -221,6 +221,7 @@ class _Conversation:
     async def _answer(self, text: str) -> "Answer":
         from pincite.cli.view.answer import print_answer, print_evidence
         from pincite.cli.view.chat import StreamingText
+        from pincite.cli.view.numbers import renumber
         from pincite.cli.view.screen import Screen, waiting
         from pincite.core.run import Token
         from pincite.serialize.answers import answer_json
@@ -249,14 +250,11 @@ class _Conversation:
                     text_view.write(event.text)
 
             answer = await self.pincite.ask(asked, listen=show)
-        if written and answer.metadata.replaced_model:
+        replaced = written and bool(answer.metadata.replaced_model)
+        if written:
             text_view.end()
-            print_answer(screen, answer)
-        elif written:
-            text_view.end()
-            print_evidence(screen, answer)
-        else:
-            print_answer(screen, answer)
+        answer = renumber(answer, None if replaced else text_view.numbers)
+        (print_evidence if written and not replaced else print_answer)(screen, answer)
         return answer
 
 

@@ -28,6 +28,7 @@ from pincite.engine.wiring import Services
 from pincite.errors import NotFound
 from pincite.flows.graph import Flow
 from pincite.ingest.accept.collect import Collected, collect
+from pincite.store.search.filters import check_filters
 
 
 class AsyncPincite:
@@ -230,9 +231,9 @@ class AsyncPincite:
     async def _check_filters(self, given: str | Question, asked: Question, caller: Caller) -> None:
         """Raise `NotFound` for a folder, document or tag that a keyword names and the library does not have."""
         if isinstance(given, Question) and given.filters == asked.filters:
-            return  # the answer has a warning: the HTTP service answers then, too
+            return  # checked with the question: an unknown folder is an error, other unknown values are warnings
         named = replace(asked.filters, as_of=None)
-        if unknown := await self.services.library.unknown_filter_values(await self.scope(caller), named):
+        if unknown := await check_filters(self.services.database, await self.scope(caller), named):
             raise NotFound("; ".join(unknown))
 
     async def open_passage(

@@ -8,7 +8,6 @@ import sys
 import time
 from collections import Counter
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
@@ -23,7 +22,8 @@ from pincite.models.kit_factory import address_of, plain_embedder, provider_of, 
 from pincite.models.shipped import models_in_use, shipped_models
 from pincite.providers.ollama import running_here
 from pincite.query.prompt.templates import check_custom_prompts
-from pincite.store.operations.backup import last_backup
+from pincite.store.database import Database
+from pincite.store.operations.backup import documents_since, last_backup
 from pincite.store.operations.integrity import inspect, stray_files
 from pincite.store.operations.open_bare import library
 from pincite.text.units import count, size
@@ -151,7 +151,7 @@ async def _library(settings: Settings) -> list[Finding]:
         async with AsyncPincite(settings=settings) as pincite:
             about = await pincite.admin.health(LOCAL)
             documents = await pincite.documents.all()
-            kept = _backup(await last_backup(pincite.services.database), documents)
+            kept = await _backup(pincite.services.database, documents)
             stray = await stray_files(pincite.services.database, pincite.services.blobs.files)
     except PinciteError as error:
         return [Finding("database", "broken", str(error))]
@@ -170,15 +170,15 @@ def _stray_files(number: int) -> list[Finding]:
     return [Finding("stray files", "note", f"{count(number, 'file')} that no document uses", advice)]
 
 
-def _backup(made_at: datetime | None, documents: list[Document]) -> list[Finding]:
-    """Check when the last backup was made, and how many documents changed since."""
-    if not documents:
-        return []
+async def _backup(database: Database, documents: list[Document]) -> list[Finding]:
+    """Check when the last backup was made, and how many documents of all people changed or were removed since."""
+    made_at = await last_backup(database)
     if made_at is None:
-        return [Finding("backup", "ok", "there is none yet", "create one: pincite backup FILE")]
-    later = sum(document.updated_at > made_at for document in documents)
-    found = f"last backup on {made_at.astimezone():%Y-%m-%d %H:%M}; {count(later, 'document')} changed since"
-    return [Finding("backup", "ok", found)]
+        return [Finding("backup", "ok", "there is none yet", "create one: pincite backup FILE")] if documents else []
+    changed, removed = await documents_since(database, made_at)
+    changed |= {document.id for document in documents if document.updated_at > made_at}
+    since = f"{count(len(changed), 'document')} added or changed, {len(removed)} removed since"
+    return [Finding("backup", "ok", f"last backup on {made_at.astimezone():%Y-%m-%d %H:%M}; {since}")]
 
 
 async def _content(settings: Settings) -> list[Finding]:

@@ -27,8 +27,15 @@ class KnowledgeGraph:
         return GraphReader(self._services.database)
 
     async def find(self, text: str, *, limit: int = 20, caller: Caller = LOCAL) -> list[GraphNode]:
-        """Return the entities whose name has a text in it, most mentioned first."""
-        return await self._reader.find(await self._services.scope(caller), name_hash(text), text.strip(), limit)
+        """Return the entities whose name has a text in it, most mentioned first.
+
+        Without a text: those of the newest documents.
+        """
+        scope, reader = await self._services.scope(caller), self._reader
+        if text.strip():
+            return await reader.find(scope, name_hash(text), text.strip(), limit)
+        found = await reader.nodes(scope, await reader.newest_names(scope, limit))
+        return sorted(found, key=lambda one: (-one.mentions, one.name, one.id))[:limit]
 
     async def entity(self, entity: str, *, caller: Caller = LOCAL) -> EntityCard:
         """Return an entity by its id, or by its name, with its facts, places and neighbours."""

@@ -318,9 +318,15 @@ class LiveSettings:
         return {key: pair for key, pair in pairs.items() if pair[0] != pair[1]}, notes
 
     def for_profile(self, name: str, model: str | None = None) -> tuple[Settings, tuple[str, ...]]:
-        """Return the settings of a request with a profile, and its unmet needs; `model` is the one it asks for."""
-        fitted = for_request(find_profile(name), self.settings, model)
-        settings = self._layers.settings(self.changes, profile=fitted.values, revision=self.settings.revision)
+        """Return the settings of a request with a profile, and its unmet needs; `model` is the one it asks for.
+
+        As when the profile is applied, the keys that only other profiles set have their configured value.
+        """
+        profile = find_profile(name)
+        fitted = for_request(profile, self.settings, model)
+        others = {key for key in managed_keys() - profile.values.keys() if catalogue()[key].acts == "query"}
+        changes = {key: value for key, value in self.changes.items() if key not in others}
+        settings = self._layers.settings(changes, profile=fitted.values, revision=self.settings.revision)
         return settings, (*fitted.missing, *self._kept_notes(name, fitted.values))
 
 

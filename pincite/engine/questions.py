@@ -40,6 +40,7 @@ from pincite.store.operations.evaluations import Evaluations
 from pincite.store.operations.flows import FlowStore
 from pincite.store.operations.traces import TraceStore
 from pincite.store.operations.tunings import Tunings
+from pincite.store.search.filters import check_filters
 from pincite.store.search.query_vectors import QueryVectorCache
 from pincite.text.units import count
 from pincite.tracing.recorder import TraceRecorder
@@ -218,9 +219,8 @@ class Questions:
                 request_id.set(run.id)
             try:
                 async with _deadline(run.deadline):
-                    run.warnings.extend(
-                        await self._services.library.unknown_filter_values(run.scope, recorder.question.filters)
-                    )
+                    filters = recorder.question.filters
+                    run.warnings.extend(await check_filters(self._services.database, run.scope, filters))
                     yield run
             except BaseException as raised:
                 error = raised

@@ -1,7 +1,7 @@
 """The probability that the sentences found answer a question, and the refusal where they do not."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from math import exp, log
 
@@ -155,17 +155,26 @@ def without_missing(question: QuestionTerms, found: Sequence[ScoredSentence], as
     return replace(question, terms=kept) if kept else question
 
 
-def refusal(question: QuestionTerms, found: Sequence[ScoredSentence], left_out: Sequence[Sentence] = ()) -> str:
+def refusal(
+    question: QuestionTerms,
+    found: Sequence[ScoredSentence],
+    left_out: Sequence[Sentence] = (),
+    elsewhere: Collection[str] = (),
+) -> str:
     """The sentence that says that there is no answer, with the missing words."""
-    return nothing_found(missing_words(question, found, left_out), question.language)
+    return nothing_found(missing_words(question, found, left_out, elsewhere), question.language)
 
 
 def missing_words(
-    question: QuestionTerms, found: Sequence[ScoredSentence], left_out: Sequence[Sentence] = ()
+    question: QuestionTerms,
+    found: Sequence[ScoredSentence],
+    left_out: Sequence[Sentence] = (),
+    elsewhere: Collection[str] = (),
 ) -> list[str]:
     """The words of the question that no passage has, as written: identifiers, periods, names and numbers, then nouns.
 
-    `left_out` are sentences about another identifier or period, whose other words are not missing.
+    `left_out` are sentences about another identifier or period, whose other words are not missing. `elsewhere` are words that
+    other passages of the documents have.
     """
     texts = [f"{scored.sentence.text} {scored.sentence.above}" for scored in found]
     identifiers = [one for one in question.identifiers if not any(mentions(text, one) for text in texts)]
@@ -180,7 +189,9 @@ def missing_words(
     things = [match[1] for match in nouns.finditer(question.text) if match[1].lower() not in question.names]
     names = [word for word in re.findall(r"[^\W_]+", question.text) if word.lower() in question.names]
     keys = {key for one in spelt for key in one.asked}
-    others = [word for word in dict.fromkeys([*names, *things]) if word.lower() in absent - parts - keys]
+    others = [
+        word for word in dict.fromkeys([*names, *things]) if word.lower() in absent - parts - keys - set(elsewhere)
+    ]
     return [*identifiers, *periods, *others][:MAX_MISSING]
 
 

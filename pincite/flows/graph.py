@@ -247,6 +247,10 @@ class FlowDefinition(_Part):
                 needed |= {node.id for node in self.inputs(known[one])} if one in known else set()
         return [known[one] for one in order if one in needed and one in known]
 
+    def has_documents(self) -> bool:
+        """Whether a completion that the answer needs has a node that searches or reads."""
+        return any(not isinstance(one, CompletionNode) for node in self.in_order() for one in self.inputs(node))
+
     def _order(self) -> list[str]:
         sorter: TopologicalSorter[str] = TopologicalSorter({node.id: () for node in self.nodes})
         for edge in self.edges:

@@ -22,6 +22,7 @@ from pincite.query.agent.loop import agent
 from pincite.query.agent.rule_based import run_preset_calls
 from pincite.query.agent.scratchpad import Scratchpad
 from pincite.query.agent.tools import MAX_QUERIES, PresetCall, ToolBackend
+from pincite.query.ground.ground import no_retrieval
 from pincite.query.history import history_saving
 from pincite.query.understand.analysis import query_analysis
 from pincite.query.understand.guard import guardrails, model_lookup
@@ -52,7 +53,10 @@ async def run_flow(run: Run, flow: Flow) -> Answer:
             written = (await run.step(completion_node, flow, node, scratchpad, texts))[1]
         texts[node.id] = written.text[:MAX_PASSED_CHARS] if written else ""
     plan, made, prompt = await run.step(completion_node, flow, last, scratchpad, texts)
-    final = await pipeline.finish_steps(run, plan, scratchpad, made, prompt)
+    if flow.has_documents():
+        final = await pipeline.finish_steps(run, plan, scratchpad, made, prompt)
+    else:
+        final = await run.step(no_retrieval, plan, made)
     nodes = tuple(f"node {node.id}: {node.type}" for node in (*before, last))
     final = replace(final, mode="agent", metadata=replace(final.metadata, plan=(*nodes, *final.metadata.plan)))
     return await run.finish(history_saving, plan, final)
@@ -61,7 +65,10 @@ async def run_flow(run: Run, flow: Flow) -> Answer:
 async def completion_node(
     run: Run, flow: Flow, node: CompletionNode, scratchpad: Scratchpad, texts: dict[str, str]
 ) -> tuple[Plan, Draft | None, Prompt]:
-    """Run a completion with its inputs; without a language model, the extractive model writes."""
+    """Run a completion with its inputs; without a language model, the extractive model writes.
+
+    In a flow that neither searches nor reads, the model writes without documents.
+    """
     question = await run.step(
         guardrails, Question(node.fill_prompt(texts), mode="agent", retrieve=True), answered=False
     )
@@ -77,6 +84,8 @@ async def completion_node(
     sampling = node.sampling([one.message for one in given], texts)
     plan = replace(plan, question=replace(plan.question, sampling=sampling, conversation=turns))
     run.emit(Planned(plan))
+    if not flow.has_documents():
+        return plan, await pipeline.write_without_documents(run, plan), Prompt(plan.text, (), (), 0)
     preset_calls = [preset for one in given for preset in one.preset_calls]
     backend, worked = combine_backends([one.backend for one in given]), None
     if run.kit.llm is run.kit.extractive:

@@ -95,7 +95,7 @@ class RagSearch(LibraryScope, SearchArguments):
 
 def _format_hit(number: int, hit: Hit) -> str:
     chunk = hit.chunk
-    path = " > ".join([chunk.title, *(part for part in chunk.heading_path if part != chunk.title)])
+    path = " > ".join([chunk.title, *chunk.section_path])
     place = f"lines {chunk.start_line}-{chunk.end_line}" + (f", page {chunk.page}" if chunk.page else "")
     return f"[{number}] {path} (doc_id {chunk.document_id}, {place})\n{chunk.text}"
 

@@ -74,7 +74,7 @@ class Extractive:
             if scored or not sentences:
                 parts = await self._whole(question, scored, prompt.sources, likely_answered=answered)
             if not parts and not answered:
-                yield StreamPart(refusal(question, scored, sentences), note=note)
+                yield StreamPart(refusal(question, scored, sentences, prompt.elsewhere), note=note)
                 yield StreamPart(finish_reason=NO_ANSWER, model=self.name)
                 return
             ranked = enumerations_first(scored) if question.answer.form == "list" else scored

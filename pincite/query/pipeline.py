@@ -276,10 +276,14 @@ def repeat(run: Run, plan: Plan, cached: Answer) -> Answer:
 
 async def answer_without_documents(run: Run, plan: Plan, pictures: PictureContext = NO_PICTURES) -> Answer:
     """Answer a question that is not about the documents: by the model alone, or with a fixed sentence."""
+    return await run.step(no_retrieval, plan, await write_without_documents(run, plan, pictures))
+
+
+async def write_without_documents(run: Run, plan: Plan, pictures: PictureContext = NO_PICTURES) -> Draft | None:
+    """What the model writes without any document; None where no model is configured, or where it fails."""
     prompt = await run.step(general_prompt, plan)
     prompt = prompt and with_pictures(prompt, pictures, run.settings.chunking.tokenizer)
-    draft = None if prompt is None else await run.attempt(None, llm_generation, prompt)
-    return await run.step(no_retrieval, plan, draft)
+    return None if prompt is None else await run.attempt(None, llm_generation, prompt)
 
 
 async def answer_by_agent(run: Run, plan: Plan) -> Answer:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 
+from pincite.core.documents.document import NO_HEADINGS
 from pincite.core.query.answer import Answer, AnswerGraph, AnswerMetadata, Source
 from pincite.core.query.plan import Plan
 from pincite.core.query.tools import Step
@@ -103,7 +104,7 @@ def footnotes(answer: Json) -> str:
 
 
 def _citation_place(source: Json, sources: Sequence[Json]) -> str:
-    path = [part for part in source["heading_path"] if part != source["title"]]
+    path = [part for part in source["heading_path"] if part not in (source["title"], NO_HEADINGS)]
     named = " > ".join([source["title"], *path])
     lines = f"lines {source['start_line']}–{source['end_line']}"
     page = f"page {source['page']}, " if source["page"] else ""

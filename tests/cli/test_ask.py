@@ -41,7 +41,6 @@ def test_a_question_has_the_level_it_names(library: Call) -> None:
 
 
 def test_a_question_keeps_to_its_folder(library: Call) -> None:
-    assert "don't have specific information" in library("ask", QUESTION, "--folder", "elsewhere").words
     assert "blue cup" in library("ask", QUESTION, "--folder", "/papers/").words
 
 
@@ -79,8 +78,8 @@ def test_a_search_shows_where_and_what(library: Call) -> None:
 
 
 def test_a_search_that_finds_nothing_says_so(library: Call) -> None:
-    assert library("search", "x", "--folder", "elsewhere").words == (
-        "Nothing was found. Left out filters: there is no folder 'elsewhere'"
+    assert library("search", "x", "--tag", "elsewhere").words == (
+        "Nothing was found. Left out filters: no document has the tag 'elsewhere'"
     )
 
 
@@ -98,13 +97,28 @@ def test_a_search_and_a_list_keep_to_tags(library: Call, tmp_path: Path) -> None
     library("remove", listed["id"])
 
 
-def test_an_unknown_folder_is_reported_with_a_suggestion(library: Call) -> None:
-    assert (
-        "Warning there is no folder 'paper'; did you mean 'papers'?" in library("ask", "x", "--folder", "paper").words
-    )
-    told = library("search", "cat", "--folder", "elsewhere/2024", "--json").json["degraded"]
-    assert told == [{"stage": "filters", "reason": "there is no folder 'elsewhere/2024'"}]
+@pytest.mark.parametrize("command", ["ask", "search"])
+def test_an_unknown_folder_is_an_error_with_known_ones(library: Call, command: str) -> None:
+    said = library(command, "x", "--folder", "paper").failed_with(1)
+    assert "there is no folder 'paper'; did you mean 'papers'?" in said
+    said = library(command, "cat", "--folder", "elsewhere/2024").failed_with(1)
+    assert "there is no folder 'elsewhere/2024'; choose one of 'papers'" in said
+
+
+@pytest.mark.parametrize("command", ["ask", "search"])
+def test_a_time_before_the_first_version_is_reported(library: Call, command: str) -> None:
+    said = library(command, "generator key", "--as-of", "2001-01-01").words
+    assert "no document is as old as 2001-01-01 23:59 UTC; the first version was added at 20" in said
+    assert "as old as" not in library(command, "generator key", "--as-of", "2099-01-01").words
+
+
+def test_a_search_in_a_folder_has_no_notes(library: Call) -> None:
     assert library("search", "cat", "--folder", "papers", "--json").json["degraded"] == []
+
+
+def test_sources_are_numbered_without_gaps(library: Call) -> None:
+    said = library("ask", "Where does the key to the generator room hang?").out
+    assert re.findall(r"^  \[(\d+)\]", said, re.MULTILINE)[0] == "1"
 
 
 def test_a_search_speaks_json(library: Call) -> None:

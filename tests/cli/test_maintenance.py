@@ -36,6 +36,26 @@ def test_a_library_is_backed_up_restored_elsewhere_and_verified(
     assert library("doctor", "--verify", "--json").code == 0
 
 
+def test_doctor_counts_what_changed_since_the_backup(library: Call, tmp_path: Path) -> None:
+    """Documents that were removed, and those of people whose documents the local administrator may not read."""
+    (tmp_path / "gone.md").write_text("# Gone\n\nThe gate is green.\n", encoding="utf-8")
+    (tmp_path / "new.md").write_text("# New\n\nThe gate is red.\n", encoding="utf-8")
+    library("add", tmp_path / "gone.md")
+    assert library("backup", tmp_path / "b.tar.gz").code == 0
+
+    def told() -> str:
+        found = {check["name"]: check["found"] for check in library("doctor", "--json").json["checks"]}["backup"]
+        return str(found).partition("; ")[2]
+
+    assert told() == "0 documents added or changed, 0 removed since"
+    library("add", tmp_path / "new.md")
+    assert told() == "1 document added or changed, 0 removed since"
+    library("remove", "gone.md")
+    assert told() == "1 document added or changed, 1 removed since"
+    library("remove", "new.md")
+    assert told() == "0 documents added or changed, 2 removed since"
+
+
 def test_backup_and_restore_need_no_embedder(
     library: Call, there: Callable[[], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -459,6 +459,23 @@ def test_a_profile_in_a_request_changes_that_request_alone(open_pincite: Open, t
     asyncio.run(go())
 
 
+def test_a_profile_in_a_request_is_not_mixed_with_the_one_applied(open_pincite: Open) -> None:
+    async def go() -> None:
+        async with open_pincite(**{"context.order": "sandwich"}) as pincite:
+            live = pincite.services.live_settings
+            await live.apply("five-stage", LOCAL)
+            await live.set({"rag.bm25_b": 0.25}, LOCAL)
+            assert (pincite.settings.context.template, pincite.settings.llm.max_tokens) == ("five-stage", 500)
+            made, _ = live.for_profile("zoeflow")
+            assert (made.context.template, made.llm.max_tokens, made.llm.temperature) == ("default", 1000, None)
+            assert (made.confidence.rule, made.rag.top_k) == ("calibrated", 5)
+            assert (made.rag.bm25_b, made.context.order) == (0.25, "sandwich")  # no profile sets it; passed in code
+            made, _ = live.for_profile("local")
+            assert (made.context.template, made.llm.max_tokens) == ("local", 1000)
+
+    asyncio.run(go())
+
+
 def test_the_environment_overrides_a_profile_in_a_request_and_the_answer_says_so(
     database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -86,6 +86,13 @@ def test_nothing_is_said_to_be_missing_that_stands_in_a_passage() -> None:
     assert missing_words(asked, score_sentences(asked, found, [0.1, 0.1])) == []
 
 
+def test_a_word_of_another_passage_is_not_called_missing() -> None:
+    found = sentences_of([hit(TEXT)])
+    asked = question_terms("Who sold the Zeppelin to Marconi?", found)
+    scored = score_sentences(asked, found, [0.1, 0.1])
+    assert missing_words(asked, scored, elsewhere={"marconi"}) == ["Zeppelin"]
+
+
 def test_an_earlier_word_that_no_passage_has_is_left_out_of_a_follow_up() -> None:
     found = sentences_of([hit("Kassel follows later.")])
     asked = question_terms("When does Wayfarer start in Kassel?", found)

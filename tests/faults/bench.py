@@ -55,6 +55,10 @@ class Asked:
         return " ".join(note.reason for note in self.answer.degraded)
 
 
+SLOW = ("silent", "hang", "endless")
+"""Faults that end by a time limit; all others get limits that a busy machine keeps."""
+
+
 class Bench:
     """An engine and its stub; every `play` starts with new connections and circuit breakers."""
 
@@ -66,6 +70,7 @@ class Bench:
         """Start again with these faults and settings, such as `llm__timeout_s=1`."""
         answers = [{"match": "Rewritten question:", "say": UNDERSTOOD}, {"match": "", "say": WRITTEN}]
         self.stub.play(answers=answers, faults=faults)
+        facts.DISCOVERY_TIMEOUT_S = 0.8 if any(fault.startswith(SLOW) for fault in faults) else 30
         changes = {name.replace("__", "."): value for name, value in settings.items()}
         self.pincite.services.settings = load_settings({**self._settings, **changes}, env={})
         index = self.pincite.services.tools.index(self.pincite.settings.rag)
@@ -112,7 +117,7 @@ def opened(database_url: str, folder: Path) -> Iterator[Bench]:
     (folder / "leave.md").write_text(LEAVE, encoding="utf-8")
     with StubLLM() as stub, asyncio.Runner() as runner, pytest.MonkeyPatch.context() as patch:
         read_in_this_process(patch)
-        patch.setattr(facts, "DISCOVERY_TIMEOUT_S", 0.8)
+        patch.setattr(facts, "DISCOVERY_TIMEOUT_S", 30)  # and as `play` sets it
         patch.setitem(
             calibration.KNOWN, "e", calibration.MINILM
         )  # no calibration calls, so that only calls of questions are counted

@@ -9,7 +9,7 @@ from pincite.core.query.question import Question
 from pincite.query.prompt.helper_call import Bounds
 from pincite.query.retrieve import query_expansion as stage
 
-from .bench import Bench
+from .bench import SLOW, Bench
 
 VARIATIONS = "1. How much leave is carried over?\n2. rolling over holidays\n3. days kept for next year"
 WRITTEN = ("How much leave is carried over?", "rolling over holidays", "days kept for next year")
@@ -22,10 +22,14 @@ FAULTS = (
 
 
 @pytest.fixture(autouse=True)
-def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+def limits(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A short limit for the call that never ends; limits for the others that a busy machine keeps."""
+    parameters = request.node.callspec.params if hasattr(request.node, "callspec") else {}
+    is_slow = str(parameters.get("fault", "")).startswith(SLOW)
     for name in ("STEP_BACK_BOUNDS", "VARIATIONS_BOUNDS", "HYDE_BOUNDS"):
         bounds: Bounds = getattr(stage, name)
-        monkeypatch.setattr(stage, name, Bounds(1.0, bounds.tokens, bounds.characters))
+        seconds = 1.0 if is_slow and name == "VARIATIONS_BOUNDS" else 30.0
+        monkeypatch.setattr(stage, name, Bounds(seconds, bounds.tokens, bounds.characters))
 
 
 def search(bench: Bench, text: str = "Carry over leave?", fault: str = "", **settings: Any) -> SearchResult:

@@ -10,12 +10,11 @@ import pytest
 
 from pincite.stub.faults import FAULTS, HARMLESS_FAULTS
 
-from .bench import WRITTEN, Bench
+from .bench import SLOW, WRITTEN, Bench
 
 PAGE = Path(__file__).parents[2] / "docs" / "faults.md"
 CALLS = ("models", "rewrite", "embed", "write")
 TRIES, BREAKER = 4, 5
-SLOW = ("silent", "hang", "endless")
 
 
 def table() -> dict[str, tuple[str, ...]]:

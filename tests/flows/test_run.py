@@ -170,6 +170,18 @@ def test_a_completion_without_tools_is_not_told_to_use_them(play: Play) -> None:
     assert_resolved(answer)
 
 
+def test_a_flow_that_neither_searches_nor_reads_is_written_without_documents(play: Play) -> None:
+    llm = Calling("Five days.", "Five days, politely.")
+    first = {"id": "first", "type": "completion", "prompt": "Answer: {input}"}
+    last = {"id": "last", "type": "completion", "prompt": "Say politely: {first}", "system_prompt": "Be polite."}
+    answer, _ = play(first, last, edges=(("first", "last"),), llm=llm)
+    assert (answer.text, answer.sources, answer.metadata.steps) == ("Five days, politely.", (), ())
+    assert answer.warnings == ("this answer is not from your documents",)
+    asked = [[message.content for message in prompt.messages] for prompt in llm.prompts]
+    assert [prompt[-1] for prompt in asked] == [f"Answer: {ASKED}", "Say politely: Five days."]
+    assert asked[1][0].startswith("Be polite.\n\nYou are a helpful assistant. No document was looked into")
+
+
 def test_a_completion_without_tools_that_writes_a_call_makes_none(play: Play) -> None:
     llm = Calling(
         "Up to five vacation days carry over [Source 1].", ("SEARCH: x", [("rag_search", {"queries": ["x"]})])

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
+from pincite import errors
 from pincite.api.routes.web_ui import release_digest
 from pincite.config.schema import _KINDS, catalogue
 from tests.api.live_server import completed, upload
@@ -104,6 +105,67 @@ def test_what_the_service_says_on_the_page_has_a_german_form() -> None:
     )
     shown_elsewhere = [one for one in missing if one.startswith(("api/", "engine/", "mcp/"))]
     assert [one for one in missing if one not in shown_elsewhere] == [], "add them to page/words/server.de.js"
+
+
+BY_CODE = {"NotAllowed", "Unauthorized", "Overloaded", "Stopping"}
+"""Errors for which the page has a text of its own, by their code."""
+NOT_ON_THE_PAGE = (
+    *("cli/", "stub/", "mcp/", "plugins.py", "api/compat/", "api/embed_server.py", "api/server.py", "api/workers.py"),
+    *("api/routes/mcp.py", "api/routes/websocket.py", "api/routes/chat.py", "api/routes/document_pages.py"),
+    *("config/sources.py", "config/model_keys.py", "core/accounts/audit.py", "core/query/question.py", "text/"),
+    *("engine/asking.py", "engine/diagnose.py", "engine/embedding.py", "engine/maintenance.py", "engine/wiring.py"),
+    *("engine/documents.py", "engine/reader/opened_passage.py", "evaluate/measure/", "evaluate/report.py"),
+    *("evaluate/questions/answer_sets.py", "evaluate/questions/datasets.py", "evaluate/variants.py"),
+    *("evaluate/candidates.py", "ingest/accept/collect.py", "ingest/accept/folder_scan.py", "ingest/embed/"),
+    *("models/", "providers/", "outbound/oidc.py", "query/prompt/", "tracing/otlp.py", "store/connect.py"),
+    *("store/database.py", "store/embedded/", "store/migrate.py", "store/roles.py", "store/schema.py"),
+    *("store/operations/backup", "store/operations/restore", "store/operations/purge", "store/operations/open_bare"),
+)
+"""Start and stop, the command line, the Python interface, other clients' doors, backups, and files on this machine."""
+
+
+def error_names() -> set[str]:
+    classes = (one for one in vars(errors).values() if isinstance(one, type) and issubclass(one, errors.PinciteError))
+    return {one.__name__ for one in classes} - BY_CODE
+
+
+def errors_on_the_page() -> Iterator[tuple[str, str]]:
+    """The messages of errors that a request of the page can raise, with the file that raises them."""
+    names = error_names()
+    for path in sorted(PACKAGE.rglob("*.py")):
+        name = path.relative_to(PACKAGE).as_posix()
+        if name.startswith(NOT_ON_THE_PAGE):
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call) or not node.args:
+                continue
+            called = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            if called in names and (text := written(node.args[0])):
+                yield name, text.replace("'{}'", "{}")
+
+
+def test_every_error_of_the_page_has_a_german_form() -> None:
+    known = {text.replace("'{}'", "{}") for text in templates()} | OTHER_TEXTS | {"{} {} {}"}
+    said = sorted(set(errors_on_the_page()))
+    assert len(said) > 250
+    assert [one for one in said if one[1] not in known] == [], "add them to page/words/server.de.js"
+
+
+@pytest.mark.parametrize(
+    ("english", "german"),
+    [
+        ("there is no folder 'hrr'; did you mean 'hr'?", "es gibt keinen Ordner 'hrr'; meinten Sie 'hr'?"),
+        ("a password must have 12 to 200 characters", "ein Passwort muss 12 bis 200 Zeichen haben"),
+        ("there is no level 'hi'; did you mean 'high'?; there are: high", "es gibt keine Stufe 'hi'; meinten Sie 'high'?; es gibt: high"),
+        ("cloud.example.org cannot be reached (timed out)", "cloud.example.org ist nicht erreichbar (timed out)"),
+    ],
+)  # fmt: skip
+def test_an_error_is_told_in_german(site: Site, english: str, german: str) -> None:
+    with site.visit("/login", locale="de-DE", login=None) as page:
+        expect(page.get_by_label("Passwort")).to_be_visible()
+        base = f"/assets/{release_digest()}/common/told.js"
+        told = page.evaluate("([path, text]) => import(path).then((found) => found.told(text))", [base, english])
+        assert told == german
 
 
 def test_german_templates_keep_every_part() -> None:

@@ -234,6 +234,10 @@ def _rights(page: Page) -> None:
     expect(page.get_by_role("dialog").get_by_label("Users")).to_be_visible()
 
 
+def _entities(page: Page) -> None:
+    expect(page.get_by_role("button", name="Turn on")).to_be_visible()
+
+
 def _form(page: Page) -> None:
     expect(page.get_by_label("Password")).to_be_visible()
 
@@ -254,6 +258,7 @@ VIEWS = (
     View("document", "/documents?folder=observatory", _document),
     View("passages", "/documents?folder=observatory", _passages),
     View("versions", "/documents?folder=observatory", _versions),
+    View("entities", "/entities", _entities),
     View("rights", "/documents?folder=observatory", _rights),
     View("setup", "/setup#token", _form, logged_in=False),
     View("welcome", "/setup", _welcome),

@@ -102,6 +102,14 @@ def test_what_a_model_writes_around_its_answer_is_put_in_its_place(walk: Walk) -
     assert told["suggested_questions"][:2] == ["What about sick days?", "Who decides?"]
 
 
+def test_a_mark_of_several_sources_cites_each_of_them(walk: Walk) -> None:
+    for mark in ("[source 1, 2]", "[Sources 1, 2]", "[source 1, source 2]", "[Source 1][source 2]"):
+        told = asked(walk, f"Up to five vacation days carry over into the next year {mark}.", top_k=2)
+        both = "[Source 1][Source 2]" if "][" in mark else "[Source 1] [Source 2]"
+        assert told["content"] == f"Up to five vacation days carry over into the next year {both}."
+        assert [citation["text"] for citation in told["citations"]] == ["[Source 1]", "[Source 2]"]
+
+
 def test_the_prompt_asks_for_suggested_questions(walk: Walk) -> None:
     asked(walk, "Up to five vacation days carry over into the next year. [Source 1]")
     assert "SUGGESTED_QUESTIONS:" in walk.prompts()[-1]["messages"][0]["content"]
@@ -158,6 +166,8 @@ def test_the_threshold_of_a_request_lowers_and_raises_that_of_the_settings(
     assert 0.0 < best["similarity_score"] < 0.4  # below rag.similarity_threshold
     told = asked(walk, "The office. [Source 1]", message=question, rag=rag)
     assert bool(told["sources"]) == found
+    said = [one for one in told["warnings"] if one.endswith(f"{best['similarity_score']:.2f}, below {threshold}")]
+    assert len(said) == (threshold == 0.99)
 
 
 @pytest.mark.parametrize(

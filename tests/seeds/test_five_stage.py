@@ -54,6 +54,18 @@ def test_a_query_goes_through_the_five_stages_in_their_order(walk: Walk) -> None
     assert list(told) == ["answer", "sources", "relatedDocs", "citations", "confidence", "metadata"]
 
 
+def test_a_title_with_brackets_can_be_cited(walk: Walk) -> None:
+    walk.door.add(
+        "draft", draft="---\ntitle: Rules [draft] 2024\n---\n\n# Smoke\n\nSmoking is forbidden in the hall.\n"
+    )
+    walk.says("Smoking is forbidden in the hall [Rules (draft) 2024 > Smoke].")
+    told = walk.ask("/api/query", query="Is smoking forbidden in the hall?", folder="draft")
+    assert "\n[Rules (draft) 2024 > Smoke]\n" in walk.prompts()[-1]["messages"][0]["content"]
+    [cited] = told["citations"]
+    assert (cited["title"], cited["section"], cited["matched"]) == ("Rules [draft] 2024", "Smoke", True)
+    assert cited["quote"] == "Smoking is forbidden in the hall."
+
+
 def test_a_list_retrieves_ten_passages_too(walk: Walk) -> None:
     walk.door.add("list", **{f"rule{n}": f"# Rule {n}\n\nVacation rule number {n} of the office.\n" for n in range(14)})
     found = walk.ask("/api/v1/search", query="List all vacation rules of the office.", folder="list")["results"]

@@ -65,6 +65,15 @@ def test_passages_know_their_section_lines_and_characters(walk: Walk) -> None:
     assert "day.   " not in read
 
 
+def test_text_before_the_first_heading_is_not_of_its_section(walk: Walk) -> None:
+    sent = taken_in(walk, "early.md", "Rats come first.\n\n# Mice\n\nMice come second.\n")
+    chunks = walk.client.get(f"/api/v1/documents/{sent['docId']}/chunks", params={"level": 2}).json()["items"]
+    assert [(one["text"], one["heading_path"]) for one in chunks] == [
+        ("Rats come first.", []),
+        ("# Mice\n\nMice come second.", ["Mice"]),
+    ]
+
+
 def test_what_is_embedded_is_enriched_and_what_is_kept_and_found_is_not(walk: Walk) -> None:
     sent = taken_in(walk, "kept.md", "# Kept\n\nOtters swim in rivers.\n")
     [found, *_] = walk.ask(f"{STORE}/query-many", queries=["Otters swim in rivers"], folder="pets")["results"]
@@ -113,6 +122,38 @@ def test_a_document_is_read_by_the_source_that_a_result_names(walk: Walk) -> Non
     upload(walk.client, "other.md", "# More voles\n", folder="elsewhere", source_uri="voles.md")
     completed(walk.client, "elsewhere")
     assert walk.ask(f"{STORE}/documents/read", sourceUri="voles.md")["content"] == "# More voles\n"
+
+
+def test_the_tool_reads_a_document_by_the_source_that_a_result_names(walk: Walk) -> None:
+    taken_in(walk, "moles.md", "# Moles\n\nMoles eat worms.\n\n## Hills\n\nA hill is 20 cm high.\n")
+    [found, *_] = walk.ask(f"{STORE}/query-many", queries=["Moles eat worms"], folder="pets")["results"]
+    source = found["metadata"]["source_uri"]
+    assert source == "moles.md"
+    nodes = [{"id": "read", "type": "ReadDocument"}, {"id": "write", "type": "Completion"}]
+    call = {"name": "read_document", "arguments": {"source_uri": source, "section": "Hills"}}
+    walk.says({"tools": [call]}, "A hill is 20 cm high. [Source 1]")
+    flow = {"nodes": nodes, "edges": [{"from": "read", "to": "write"}], "input": "How high is a hill?"}
+    told = walk.ask("/api/v1/flows/run", **flow)
+    [step] = told["metadata"]["steps"]
+    assert (step["failed"], step["arguments"]) == (False, call["arguments"])
+    assert step["result"] == "lines 5 to 7 of 7, section Moles > Hills; shown: [Source 1]"
+    assert told["citations"][0]["quote"] == "A hill is 20 cm high."
+    named = [{"id": "read", "type": "ReadDocument", "source_uri": source, "section": "Hills"}, nodes[1]]
+    walk.says("A hill is 20 cm high. [Source 1]")
+    told = walk.ask("/api/v1/flows/run", **{**flow, "nodes": named})
+    assert told["citations"][0]["quote"] == "A hill is 20 cm high."
+
+
+def test_a_document_is_read_with_its_metadata(walk: Walk) -> None:
+    walk.says({"say": WRITTEN, "match": "."})
+    told = {"source_uri": "https://example.org/hares", "author": "Ann", "description": "About hares", "tags": "wild"}
+    made = upload(walk.client, "hares.md", "# Hares\n\nHares run.\n", folder="hares", **told).json()["document"]
+    completed(walk.client, "hares")
+    read = walk.ask(f"{STORE}/documents/read", doc_id=made["id"], start_line=3, end_line=3)
+    assert read["content"] == "Hares run."
+    assert read["metadata"] == {
+        **told, "doc_id": made["id"], "version": made["version"], "title": "Hares", "tags": ["wild"], "folder": "hares",
+    }  # fmt: skip
 
 
 def test_an_answer_may_link_to_the_address_of_its_source(walk: Walk) -> None:

@@ -68,3 +68,16 @@ def test_a_passage_without_its_answer_is_not_answerable(made: list[dict]) -> Non
     for one in made:
         if one["q"].lower().startswith("when does the pool") and not one["answerable"]:
             assert "On Sunday it opens at 10." not in one["p"]
+
+
+def test_short_examples_have_one_language_each_and_the_deciding_sentence() -> None:
+    random.seed(4)
+    long = RECORD | {"text": TEXT + " The water is warm in summer and cold in winter." * 12}
+    maker = Maker([long, OTHER], str(shipped_model("pincite-embed").file("tokenizer.json")), short=True)
+    for _ in range(30):
+        maker.take(long)
+    yesno = [one for one in maker.made if one["task"] == "yesno"]
+    assert len(yesno) == 30
+    assert {one["q"].rstrip("?").lower() for one in yesno} == {"may dogs come in", "dürfen hunde hinein"}
+    assert all(one["p"][slice(*one["span"])] == "Dogs may not enter the garden." for one in yesno)
+    assert min(len(one["p"]) for one in yesno) < len(long["text"]) <= max(len(one["p"]) for one in yesno)

@@ -7,7 +7,7 @@ import pytest
 
 from pincite.models.bert_input import READER_OUTPUTS
 from pincite.models.onnx import open_session
-from training.weights import export, reader_tensors
+from training.weights import export, import_reader, reader_tensors
 
 WIDTH = 384
 
@@ -52,6 +52,27 @@ def test_an_exported_reader_runs(tmp_path: Path, int8: bool) -> None:
     found = session.run(list(READER_OUTPUTS), inputs)
     assert [one.shape for one in found] == [(1, 6), (1, 6), (1, 1), (1, 3), (1, 3)]
     assert all(np.isfinite(one).all() for one in found)
+
+
+def test_an_exported_reader_is_imported_and_exported_again_byte_for_byte(tmp_path: Path) -> None:
+    np.savez(tmp_path / "reader.npz", **trained())
+    first, second = str(tmp_path / "first.onnx"), str(tmp_path / "second.onnx")
+    export(str(tmp_path / "reader.npz"), first, True, True)
+    import_reader(first, str(tmp_path / "again.npz"))
+    export(str(tmp_path / "again.npz"), second, True, True)
+    assert Path(first).read_bytes() == Path(second).read_bytes()
+    state = np.load(tmp_path / "again.npz")
+    assert {name: array.shape for name, array in state.items()} == {name: one.shape for name, one in trained().items()}
+    for name, array in trained().items():
+        assert np.abs(state[name] - array).max() < 0.002, name  # half a step of int8
+
+
+def test_another_graph_is_not_imported_as_a_reader(tmp_path: Path) -> None:
+    tensors = {name: array for name, array in reader_tensors(trained()).items() if not name.startswith("head.")}
+    np.savez(tmp_path / "embedder.npz", **tensors)
+    export(str(tmp_path / "embedder.npz"), str(tmp_path / "model.onnx"), True, False)
+    with pytest.raises(SystemExit, match="not a reader exported by this script"):
+        import_reader(str(tmp_path / "model.onnx"), str(tmp_path / "again.npz"))
 
 
 def test_an_exported_embedder_gives_a_unit_vector(tmp_path: Path) -> None:

@@ -250,9 +250,20 @@ class PartBody(ReadBody, CamelCase):
 
 @router.post(f"{VECTORSTORE}/documents/read")
 async def read(body: PartBody, pincite: Engine, caller: Reader) -> JSONResponse:
-    """`POST /documents/read`."""
+    """`POST /documents/read`; the response also has `doc_id` and the `metadata` of the document."""
     passage = json.loads(bytes((await document_contents.read(body, pincite, caller)).body))
-    return JSONResponse(passage | {"doc_id": passage["document_id"]})
+    document = await pincite.get(passage["document_id"], caller=caller)
+    metadata = {
+        "doc_id": document.id,
+        "version": passage["version"],
+        "source_uri": document.source_uri or document.name,
+        "title": passage["title"],
+        "author": document.author,
+        "description": document.description,
+        "tags": document.tags,
+        "folder": document.folder,
+    }
+    return JSONResponse(passage | {"doc_id": document.id, "metadata": metadata})
 
 
 class QueriesBody(ManyBody, CamelCase):

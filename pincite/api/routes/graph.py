@@ -16,11 +16,17 @@ EntityName = Annotated[str, Query(min_length=1, max_length=200)]
 
 @router.get("/entities")
 async def entities(
-    pincite: Engine, caller: Reader, q: EntityName, limit: Annotated[int, Query(ge=1, le=100)] = 20
+    pincite: Engine,
+    caller: Reader,
+    q: Annotated[str, Query(max_length=200)] = "",
+    limit: Annotated[int, Query(ge=1, le=100)] = 20,
 ) -> JSONResponse:
-    """Find entities by a part of their name, the most mentioned first."""
+    """Find entities by a part of their name, the most mentioned first; without `q`, those of the newest documents.
+
+    `build` is the setting `graph.build`.
+    """
     found = await pincite.graph.find(q, limit=limit, caller=caller)
-    return JSONResponse({"items": [node_json(one) for one in found]})
+    return JSONResponse({"items": [node_json(one) for one in found], "build": pincite.settings.graph.build})
 
 
 @router.get("/entities/{entity}")

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
+from pincite.cli.view.numbers import renumber
 from pincite.cli.view.screen import Screen, join_text, styled
 from pincite.core.documents.document import NO_HEADINGS
 from pincite.core.query.answer import Answer, Citation, Degraded, Source
@@ -27,7 +28,8 @@ _NEVER_CONTINUES = re.compile(_NEVER_CONTINUED.pattern + r"|\s*(>|[-*+•]\s|\d{
 
 
 def print_answer(screen: Screen, answer: Answer) -> None:
-    """Print an answer, its sources with quotes, and its confidence."""
+    """Print an answer, its sources with quotes, and its confidence; its sources are numbered without gaps."""
+    answer = renumber(answer)
     screen.print_line()
     for paragraph in format_answer_text(answer).split("\n", allow_blank=True):
         screen.print_wrapped(paragraph, indent=MARGIN_COLUMNS)

@@ -7,12 +7,12 @@ from rich.cells import cell_len
 
 from pincite.cli.output import clean, one_line
 from pincite.cli.view.answer import MARGIN_COLUMNS, format_heading, format_place, source_path
+from pincite.cli.view.numbers import SOURCE_MARK
 from pincite.cli.view.screen import MAX_TEXT_COLUMNS, MIN_TEXT_COLUMNS, Screen, join_text, make_table, styled
 from pincite.core.accounts.conversations import Session
 from pincite.core.query.answer import Answer
 from pincite.text.units import count
 
-_SOURCE_MARK = re.compile(r"\[Source (\d+)\]")
 _SHORT_MARK = re.compile(r"\[\d+\]")
 _PARTS = re.compile(r"\n|[^\S\n]+|[^\s\[]*\[\d+\]|\S+")
 _OTHER_COLUMNS = 52
@@ -28,7 +28,10 @@ Ctrl-C stops the answer in progress."""
 
 
 class StreamingText:
-    """Prints streamed text, wrapped between words; code and tables keep their lines."""
+    """Prints streamed text, wrapped between words; code and tables keep their lines.
+
+    `numbers` are the printed numbers of the sources cited so far, in the order of their citation.
+    """
 
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
@@ -37,16 +40,20 @@ class StreamingText:
         self._space = ""
         self._line = ""
         self._fenced = False
+        self.numbers: dict[int, int] = {}
 
     def write(self, text: str) -> None:
         """Append text."""
-        for part in _PARTS.findall(_SOURCE_MARK.sub(r"[\1]", text.expandtabs(4))):
+        for part in _PARTS.findall(SOURCE_MARK.sub(self._number, text.expandtabs(4))):
             if part == "\n":
                 self._break()
             elif part.isspace():
                 self._space += part
             else:
                 self._word(part)
+
+    def _number(self, mark: re.Match[str]) -> str:
+        return f"[{self.numbers.setdefault(int(mark[1]), len(self.numbers) + 1)}]"
 
     def end(self) -> None:
         """End the last line."""

@@ -7,7 +7,7 @@ from rich.text import Text
 
 from pincite.cli.view.hits import make_snippet
 from pincite.cli.view.screen import Screen, join_text, make_table, shorten, styled
-from pincite.core.documents.document import Access, Chunk, Document, Receipt, Status, Version
+from pincite.core.documents.document import NO_HEADINGS, Access, Chunk, Document, Receipt, Status, Version
 from pincite.text.units import count, size
 
 STATUS_STYLES = {Status.COMPLETED: "green", Status.ERROR: "red", Status.PENDING: "yellow", Status.PROCESSING: "yellow"}
@@ -144,9 +144,10 @@ def print_chunks(screen: Screen, chunks: Sequence[Chunk]) -> None:
         lines = f"lines {chunk.start_line}–{chunk.end_line}"
         where = chunk.place or (f"page {chunk.page}" if chunk.page else lines)
         kind = f"level {chunk.level}, {chunk.content_type}, {chunk.language}, {count(chunk.tokens, 'token')}"
+        headings = [part for part in chunk.heading_path if part != NO_HEADINGS]
         screen.print_line()
         screen.print_wrapped(
-            join_text((" › ".join(chunk.heading_path), "bold"), (f"  {where}; {kind}", "dim")),
+            join_text((" › ".join(headings), "bold"), (f"{'  ' if headings else ''}{where}; {kind}", "dim")),
             indent=6,
             lead=styled(f"{chunk.ordinal:>4}", "bold cyan"),
         )

@@ -132,9 +132,15 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The hits that an answer is based on, best first, their coverage of the question, and facts that they state."""
+    """The hits that an answer is based on, best first, their coverage of the question, and facts that they state.
+
+    `missing` are the aspects of the question without evidence, `absent` those of them that no document has a word of.
+    `elsewhere` are words of the question that some document has, looked up where the evidence lacks one.
+    """
 
     hits: tuple[Hit, ...]
     coverage: float
     missing: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
+    elsewhere: frozenset[str] = frozenset()
     facts: tuple[GraphFact, ...] = ()

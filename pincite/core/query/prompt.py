@@ -31,7 +31,8 @@ class Prompt:
 
     `asked` are the words of a follow-up as it was asked, where the question is its standalone form. `reordered` are the
     same messages with the passages in other orders, for further drafts. `schema` is the JSON schema of the output, where
-    the server can constrain it. `facts` are those of the knowledge graph that the sources state.
+    the server can constrain it. `facts` are those of the knowledge graph that the sources state. `elsewhere`
+    are words of the question that some document has.
     """
 
     question: str
@@ -44,6 +45,7 @@ class Prompt:
     asked: str = ""
     facts: tuple[GraphFact, ...] = ()
     schema: Mapping[str, Any] | None = None
+    elsewhere: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,8 @@ _PAGE = re.compile(
     r"(?:(?<![.·…_])(?<![.·…_]\s)(?:\s?[.·…_]){2,}+|(?<!\s)(?:\s{2,}+|\t))\s*+"
     r"(?:(?:p|pp|s)\.\s?)?(?P<page>\d{1,4}|[ivxlc]{1,6})$"
 )
+_NUMBERED = re.compile(r"\d+(?:\.\d+)*[.)]?\s\S.*\s(?P<page>\d{1,4})")
+"""A numbered title with its page: `2. Weather 5`."""
 _ANCHOR = re.compile(r"\[[^\[\]]+\]\(#[^()\s]*\)")
 _ENTRY = re.compile(
     r"^(?:\*\*|__|`)?(?P<term>[^\s:|.?!][^:|.?!]{0,48}?)(?:\*\*|__|`)?"
@@ -105,7 +107,7 @@ def _is_contents(above: Sequence[str], headings: set[str], lines: Sequence[str])
     if headings & CONTENTS:
         return linked + len(pages) + sum(_is_title(line) for line in lines) >= max(1, len(lines) * MIN_LINE_SHARE)
     if headings & POSSIBLE_CONTENTS:
-        return linked + len(pages) >= max(1, len(lines) / 2)
+        return linked + len(pages) >= max(1, len(lines) / 2) or _is_numbered(lines)
     if len(lines) < MIN_LINES:
         return False
     return linked >= len(lines) * MIN_LINE_SHARE or (len(pages) >= len(lines) * MIN_LINE_SHARE and _is_rising(pages))
@@ -117,9 +119,16 @@ def _page(line: str) -> re.Match[str] | None:
     return _PAGE.search(end) if end[-1:] in _PAGE_ENDS else None
 
 
+def _is_numbered(lines: Sequence[str]) -> bool:
+    """Whether every line is a numbered title, and their pages rise."""
+    pages = [int(match["page"]) for line in lines if (match := _NUMBERED.fullmatch(line))]
+    return len(pages) == len(lines) > 2 and all(a < b for a, b in pairwise(pages))
+
+
 def _is_link(line: str) -> bool:
-    """Whether a line is only a link to a heading of the same page."""
-    return "](#" in line and bool(_ANCHOR.search(line)) and not _ANCHOR.sub("", _BULLET.sub("", line)).strip(" -–·,*|")
+    """Whether a line is only a link to a heading of the same page, and perhaps the number of a page."""
+    around = _ANCHOR.sub("", _BULLET.sub("", line)) if "](#" in line else line
+    return around != line and bool(_ANCHOR.search(line)) and not around.strip(" -–·…._,*|0123456789")
 
 
 def _is_title(line: str) -> bool:

@@ -13,8 +13,8 @@ UNTITLED = (NO_HEADINGS,)
 def sections(parsed: Parsed) -> list[Section]:
     """One section per heading, in order; together they cover the body without gap or overlap.
 
-    The text before the first heading is a section under the document's title. A text without headings
-    is one section called "Document".
+    The text before the first heading is a section under the document's title, or without a path where the title is a
+    heading of the text. A text without headings is one section called "Document".
     """
     body = blocks(parsed.text, parsed.markup, parsed.body_start)
     headings = [block for block in body if block.kind == "heading"]
@@ -26,7 +26,9 @@ def sections(parsed: Parsed) -> list[Section]:
     if body[0] is headings[0]:
         starts[0] = parsed.body_start
     else:
-        found.append(Section((parsed.title,) if parsed.title else (), 0, parsed.body_start, starts[0]))
+        is_heading = parsed.title in {heading.title for heading in headings}
+        above = (parsed.title,) if parsed.title and not is_heading else ()
+        found.append(Section(above, 0, parsed.body_start, starts[0]))
     for heading, path, start, end in zip(headings, _paths(headings), starts, ends, strict=True):
         found.append(Section(path, heading.level, start, end, bare=not parsed.text[heading.end : end].strip()))
     return found

@@ -198,8 +198,10 @@ def _prompt_text(chunk: Chunk, about: About, text: str) -> str:
         f"description: {about.description}" if about.description else "",
         f"section: {' / '.join(chunk.heading_path)}" if chunk.heading_path else "",
     ]
-    before = text[max(0, chunk.start - CONTEXT_CHARS) : chunk.start].partition("\n")[2]
-    after = text[chunk.end : chunk.end + CONTEXT_CHARS].rpartition("\n")[0]
+    start, end = max(0, chunk.start - CONTEXT_CHARS), chunk.end + CONTEXT_CHARS
+    before, after = text[start : chunk.start], text[chunk.end : end]
+    before = before.partition("\n")[2] if start else before
+    after = after.rpartition("\n")[0] if end < len(text) else after
     passage = f"{chunk.header}\n{chunk.text}" if chunk.header else chunk.text
     return _PROMPT.format(
         mark=f"=== {secrets.token_hex(8)} ===",

@@ -1,6 +1,6 @@
 // Downloads: a conversation as Markdown, and an answer with its evidence as one HTML file without external parts.
 import { get } from "../common/api.js";
-import { readableQuote } from "../common/quotes.js";
+import { headings, readableQuote } from "../common/quotes.js";
 import { told } from "../common/told.js";
 import { language, moment, percent, t } from "../common/words.js";
 import { whole } from "./answer.js";
@@ -89,7 +89,7 @@ function entry(answer, source) {
   item.setAttribute("value", source.number);
   const link = element("a", source.title || source.document_name);
   link.setAttribute("href", addressOfSpan(source, source.start_char, source.end_char));
-  const place = [source.document_name, source.folder, ...source.heading_path.slice(-1), whereIs(source)].filter(Boolean).join(" · ");
+  const place = [source.document_name, source.folder, ...headings(source).slice(-1), whereIs(source)].filter(Boolean).join(" · ");
   const quotes = new Set(answer.citations.filter((one) => one.source === source.number && one.quote).map((one) => readableQuote(one.quote)));
   item.append(link, element("p", place, "muted"), ...[...(quotes.size ? quotes : [readableQuote(source.snippet)])].map((quote) => element("blockquote", quote)));
   return item;

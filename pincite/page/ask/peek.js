@@ -2,7 +2,7 @@
 import { createPortal } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { html } from "../common/html.js";
-import { readableQuote } from "../common/quotes.js";
+import { headings, readableQuote } from "../common/quotes.js";
 import { percent, t } from "../common/words.js";
 import { useKey } from "../shell/keys.js";
 import { SUPPORTED } from "./answer.js";
@@ -41,7 +41,7 @@ export function Peek({ mark, citation, answer, close }) {
   }, [mark]);
   // Outside its turn: `content-visibility` would clip a preview that extends beyond the turn.
   return createPortal(html`<div class="peek" role="tooltip" id="peek" ref=${card}>
-    <p class="peek-title"><strong>${source.title || source.document_name}</strong>${source.heading_path.length > 0 && html` <span class="muted">› ${source.heading_path.at(-1)}</span>`}</p>
+    <p class="peek-title"><strong>${source.title || source.document_name}</strong>${headings(source).length > 0 && html` <span class="muted">› ${headings(source).at(-1)}</span>`}</p>
     <blockquote>${readableQuote(found.quote || source.snippet)}</blockquote>
     <p class="peek-foot muted">${found.place ?? source.place ?? t("ask.lines", { from: source.start_line, to: source.end_line })}
       ${" · "}${found.support < SUPPORTED && found.reason ? found.reason : t(found.support < SUPPORTED ? "ask.support.weak" : "ask.support", { share: percent(found.support) })}</p>

@@ -1,4 +1,5 @@
 // The location of a citation or source: document, version and span.
+import { headings } from "../common/quotes.js";
 import { t } from "../common/words.js";
 
 /** The location of a citation. */
@@ -25,7 +26,7 @@ export function placeOfSource(source) {
     version: source.version,
     title: source.title,
     name: source.document_name,
-    heading: source.heading_path,
+    heading: headings(source),
     start: source.start_char,
     end: source.end_char,
     page: source.page,

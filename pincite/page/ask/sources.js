@@ -1,6 +1,7 @@
 // The sources of an answer, by number; passages that are not cited are collapsed, unless the question was not answered.
 import { Icon } from "../parts/icon.js";
 import { html } from "../common/html.js";
+import { headings } from "../common/quotes.js";
 import { t } from "../common/words.js";
 
 export function Sources({ sources, open, chosen }) {
@@ -34,7 +35,7 @@ function entry(one, folder, open, chosen) {
     <button class="source" aria-pressed=${chosen?.startsWith(one.chunk_id) ?? false} onClick=${() => open(one)}>
       <span class="cite" aria-hidden="true">${one.number}</span>
       <span class="source-name"><strong>${one.title || one.document_name}</strong>
-        <span class="muted">${[folder, ...one.heading_path.slice(-1), one.place ?? t("ask.lines", { from: one.start_line, to: one.end_line })].filter(Boolean).join(" · ")}</span></span>
+        <span class="muted">${[folder, ...headings(one).slice(-1), one.place ?? t("ask.lines", { from: one.start_line, to: one.end_line })].filter(Boolean).join(" · ")}</span></span>
       <${Icon} name="chevron" />
     </button>
   </li>`;

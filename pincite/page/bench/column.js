@@ -2,6 +2,7 @@
 import { Icon } from "../parts/icon.js";
 import { Trouble } from "../parts/loaded.js";
 import { html } from "../common/html.js";
+import { headings } from "../common/quotes.js";
 import { number, t } from "../common/words.js";
 import { Result } from "./result.js";
 
@@ -37,5 +38,5 @@ function Results({ found, first, marks, hot, setHot }) {
       marks=${marks} hot=${hot === one.id} setHot=${setHot} />`)}</ol>
     ${gone.length > 0 && html`<details class="gone"><summary>${t("bench.gone", { count: gone.length })}</summary>
       <ul>${gone.map((one) => html`<li key=${one.id} class="small">${before.get(one.id)} · ${one.metadata.title} <span
-        class="muted">${one.metadata.heading_path.join(" › ")}</span></li>`)}</ul></details>`}`;
+        class="muted">${headings(one.metadata).join(" › ")}</span></li>`)}</ul></details>`}`;
 }

@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
 import { html } from "../common/html.js";
+import { headings } from "../common/quotes.js";
 import { number, percent, t } from "../common/words.js";
 import { ScorePath, shares } from "./score.js";
 
@@ -9,7 +10,7 @@ export function Result({ hit, rank, most, change, marks, hot, setHot }) {
   const [whole, setWhole] = useState(false);
   const { metadata } = hit;
   const marked = marks.has(hit.id);
-  const place = [...metadata.heading_path, metadata.place ?? (metadata.page && t("bench.page", { page: metadata.page }))].filter(Boolean).join(" › ");
+  const place = [...headings(metadata), metadata.place ?? (metadata.page && t("bench.page", { page: metadata.page }))].filter(Boolean).join(" › ");
   return html`<li class=${`result ${hot ? "hot" : ""} ${marked ? "marked" : ""}`} onMouseEnter=${() => setHot(hit.id)}
     onMouseLeave=${() => setHot(null)} onFocusIn=${() => setHot(hit.id)}>
     <header>

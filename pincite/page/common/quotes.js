@@ -1,4 +1,4 @@
-// A quote as readable text: table rows as cells, without Markdown syntax.
+// A quote as readable text: table rows as cells, without Markdown syntax. The headings above a passage.
 
 const RULE = /^\s*\|?(?:\s*:?-+:?\s*\|)+\s*(?::?-+:?)?\s*$/;
 const ROW = /^\s*\|/;
@@ -12,3 +12,6 @@ export function readableQuote(quote) {
   });
   return read.reduce((made, { text, apart }, at) => made + (at === 0 ? "" : apart || read[at - 1].apart ? "\n" : " ") + text, "").trim();
 }
+
+/** The headings above a passage; a document without headings is one section called "Document", which is not shown. */
+export const headings = (passage) => passage.heading_path.filter((part) => part !== "Document");

@@ -1,13 +1,14 @@
 // One passage: rank and score, embedded text, and properties.
 import { Icon } from "../parts/icon.js";
 import { html } from "../common/html.js";
+import { headings } from "../common/quotes.js";
 import { t } from "../common/words.js";
 import { Path } from "./scores.js";
 
 export function Passage({ chunk, found, close }) {
   const place = found?.results.findIndex((hit) => hit.id === chunk.id) ?? -1;
   const facts = [
-    [t("passage.section"), chunk.heading_path.join(" › ")],
+    [t("passage.section"), headings(chunk).join(" › ")],
     [t("passage.lines"), `${chunk.start_line}–${chunk.end_line}`],
     [t("passage.place"), chunk.place],
     [t("passage.offsets"), `${chunk.start_char}–${chunk.end_char}`],

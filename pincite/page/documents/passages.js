@@ -5,6 +5,7 @@ import { Icon } from "../parts/icon.js";
 import { Split } from "../parts/split.js";
 import { pages } from "../common/api.js";
 import { html } from "../common/html.js";
+import { headings } from "../common/quotes.js";
 import { t } from "../common/words.js";
 import { contentOf } from "../source/content.js";
 import { useKey } from "../shell/keys.js";
@@ -82,7 +83,7 @@ function Piece({ piece, chosen, ranks, choose }) {
       ${lanes.map((one, lane) => html`<i key=${lane} class=${one ? `bar-2 ${opens.includes(one) ? "first" : ""} ${one.ordinal === chosen ? "chosen" : ""}` : ""}></i>`)}
     </div>
     <div class="piece-text">
-      ${begins && html`<p class="section-label">${begins.heading_path.join(" › ")}</p>`}
+      ${begins && headings(begins).length > 0 && html`<p class="section-label">${headings(begins).join(" › ")}</p>`}
       ${opens.map((one) => html`<${Label} key=${one.ordinal} chunk=${one} rank=${ranks.get(one.id)} chosen=${one.ordinal === chosen} choose=${choose} />`)}
       <div class="raw" onClick=${() => passages.length && choose(passages.at(-1).ordinal)}>${piece.text}</div>
     </div>

@@ -5,6 +5,7 @@ const PATHS = {
   mark: "M8 4H5v16h3M16 4h3v16h-3M10 12h4",
   ask: "M4 5h16v11H9l-5 4V5z",
   documents: "M6 3h8l4 4v14H6zM14 3v4h4M9 12h6M9 16h6",
+  entities: "M7 7.5a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM18 15a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM8 22.5a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM9.6 6.1l5.8 4.2M15.7 13.9l-5.3 4M7.3 7.5l.5 9",
   traces: "M4 6h9M8 12h9M13 18h7",
   sources: "M12 3c4.4 0 8 1.3 8 3s-3.6 3-8 3-8-1.3-8-3 3.6-3 8-3zM4 6v6c0 1.7 3.6 3 8 3s8-1.3 8-3V6M4 12v6c0 1.7 3.6 3 8 3s8-1.3 8-3v-6",
   flows: "M3 4h6v5H3zM15 4h6v5h-6zM9 15h6v5H9zM6 9v2.5h12V9M12 11.5V15",

@@ -5,6 +5,7 @@
 export const VIEWS = [
   { name: "ask", icon: "ask", menu: true, role: "reader", key: "a", load: () => import("../ask/room.js") },
   { name: "documents", icon: "documents", menu: true, role: "reader", key: "d", load: () => import("../documents/room.js") },
+  { name: "entities", icon: "entities", menu: true, role: "reader", key: "n", load: () => import("../entities/room.js") },
   { name: "share", role: "reader", load: () => import("../share/room.js") },
   { name: "traces", icon: "traces", menu: true, role: "reader", key: "t", load: () => import("../traces/room.js") },
   { name: "flows", icon: "flows", menu: true, role: "reader", key: "f", load: () => import("../flows/room.js") },

@@ -5,6 +5,7 @@ import { Loaded } from "../parts/loaded.js";
 import { get } from "../common/api.js";
 import { html } from "../common/html.js";
 import { useLoad } from "../common/load.js";
+import { headings } from "../common/quotes.js";
 import { formatValue } from "../common/values.js";
 import { number, t } from "../common/words.js";
 
@@ -36,7 +37,7 @@ export function Passage({ id, score }) {
 function Text({ id }) {
   const loaded = useLoad(() => passageOf(id));
   return html`<${Loaded} from=${loaded}>${(chunk) => chunk
-    ? html`<p class="small muted">${chunk.heading_path.join(" › ")} ${chunk.place ?? ""}</p><p class="said small">${chunk.text}</p>`
+    ? html`<p class="small muted">${headings(chunk).join(" › ")} ${chunk.place ?? ""}</p><p class="said small">${chunk.text}</p>`
     : html`<p class="muted small">${t("trace.passage.gone")}</p>`}</${Loaded}>`;
 }
 

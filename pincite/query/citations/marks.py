@@ -29,6 +29,7 @@ _LABELLED = re.compile(rf"{_WORD}\s*#?(\d{{1,3}})\s*[:>,–|-]\s*\D.*", re.IGNOR
 """`[Source 1: Title]`, `[Source 1, page 3]`: the number decides."""
 _NAMED = re.compile(rf"^{_WORD}:\s*|\s+(?:page|score)=\S*|,?\s+(?:p\.|page|seite|s\.)\s*\d+$", re.IGNORECASE)
 """Text that may surround a title."""
+_PARENTHESES = str.maketrans("[]", "()")
 _WORDY = re.compile(r"[^\W\d_]{2}")
 _LEVEL = re.compile(r"\s*[>›]\s*")
 """What separates a title from its section, and a section from its subsection."""
@@ -127,11 +128,12 @@ def _numbered_mark(number: int, count: int) -> CitationMark:
 
 def _numbers(bare: str) -> list[int] | None:
     """The source numbers in a bracket; empty where they are no citation, None where it holds other text."""
-    if labelled := _LABELLED.fullmatch(bare):
-        return [int(labelled[1])] if int(labelled[1]) else []
     listed = _NUMBERS.fullmatch(bare)
     if listed is None:
-        return None
+        labelled = _LABELLED.fullmatch(bare)
+        if labelled is None:
+            return None
+        return [int(labelled[1])] if int(labelled[1]) else []
     found: list[int] = []
     for first, last in _PART.findall(listed[1]):
         if not 0 < int(first) <= int(last or first) < int(first) + MAX_SOURCES_PER_MARK:
@@ -181,7 +183,12 @@ def _contains(headings: Sequence[str], wanted: Sequence[str]) -> bool:
 
 
 def _fold(name: str) -> str:
-    return " ".join(name.split()).casefold()
+    return without_brackets(" ".join(name.split()).casefold())
+
+
+def without_brackets(name: str) -> str:
+    """A name as a mark can contain it: a bracket inside would end the mark."""
+    return name.translate(_PARENTHESES)
 
 
 def _letters(name: str) -> str:

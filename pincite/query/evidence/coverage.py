@@ -9,7 +9,7 @@ from pincite.core.query.plan import Entity, Plan
 from pincite.core.run import Run
 from pincite.query.rank.relevance import chunk_terms
 from pincite.text import lang
-from pincite.text.terms import question_language, question_words, stem, stop_words
+from pincite.text.terms import question_language, question_words, stem, stop_words, words
 
 MAX_ASPECT_WORDS = 4
 """Words in a row that are one aspect at most."""
@@ -108,5 +108,25 @@ async def evidence_selection(run: Run, plan: Plan, hits: Sequence[Hit]) -> Evide
     own = question_language(plan.text)
     if kept and all(hit.chunk.language != own for hit in kept[:MAX_LANGUAGE_PASSAGES]):
         missing = ()  # words of two languages cannot be compared
-    run.observe(kept=len(kept), aspects=len(aspects), missing=len(missing))
-    return Evidence(tuple(kept), coverage, missing)
+    known = await _words_of_documents(run, aspects) if coverage < 1 else frozenset[str]()
+    absent = absent_aspects([aspect for aspect in aspects if aspect.text in missing], known)
+    run.observe(kept=len(kept), aspects=len(aspects), missing=len(missing), absent=len(absent))
+    return Evidence(tuple(kept), coverage, missing, absent, known)
+
+
+async def _words_of_documents(run: Run, aspects: Sequence[Aspect]) -> frozenset[str]:
+    """The words of these aspects that any document of the asker has."""
+    asked = {word for aspect in aspects for word in words(aspect.text)}
+    if not asked or run.kit.vocabulary is None:
+        return frozenset()
+    return await run.kit.vocabulary.known_words(asked, scope=run.scope)
+
+
+def absent_aspects(missing: Sequence[Aspect], known: frozenset[str]) -> tuple[str, ...]:
+    """What a refusal names: a name of which the documents lack a word, and of other aspects the words they lack."""
+    found = list[str]()
+    for aspect in missing:
+        tokens = _TOKEN.findall(aspect.text)
+        lacking = [token for token in tokens if not known.issuperset(words(token))]
+        found += [aspect.text] if len(lacking) == len(tokens) or (lacking and aspect.named) else lacking
+    return tuple(found)

@@ -16,6 +16,7 @@ from pincite.core.query.question import Exchange, Question, Sampling
 from pincite.core.run import Run, SourcesFound
 from pincite.errors import Invalid
 from pincite.models.facts import ModelFacts, facts_of
+from pincite.query.citations.marks import without_brackets
 from pincite.query.citations.sources import sources_of
 from pincite.query.generate.reasoning import NO_THINKING, Thinking, thinking_for
 from pincite.query.graph.context import BUDGET_SHARE, fact_line, facts_of_sources
@@ -89,6 +90,7 @@ async def prompt_assembly(run: Run, plan: Plan, evidence: Evidence) -> Prompt:
         sampling,
         asked=asked,
         facts=evidence.facts,
+        elsewhere=evidence.elsewhere,
     )
     if settings.answers.ensemble_voting and llm is not run.kit.extractive:
         return replace(prompt, reordered=tuple(builder.reordered(blocks, history, settings.answers.drafts - 1)))
@@ -219,8 +221,8 @@ class _PromptBuilder:
         return template.fill(
             boundary=self.boundary,
             number=str(number),
-            label=_one_line(" > ".join([chunk.title, *chunk.section_path])),
-            title=_one_line(chunk.title),
+            label=without_brackets(_one_line(" > ".join([chunk.title, *chunk.section_path]))),
+            title=without_brackets(_one_line(chunk.title)),
             file=_one_line(chunk.document_name),
             page=f", {chunk.place or f'page {chunk.page}'}" if chunk.page else "",
             page_number=str(chunk.page or "-"),

@@ -183,9 +183,28 @@ def disagree(one: str, other: str, language: str) -> bool:
         return False
     mine, theirs = figures_in(one, language), figures_in(other, language)
     here, there = unmatched(mine, theirs), unmatched(theirs, mine)
-    if here and there:
+    if here and there and not _qualified_otherwise(one, other, language):
         return all((against := rival(figure, there)) and against.unit == figure.unit for figure in here)
     return not here and not there and opposed(one, other, language) is not None
+
+
+def _qualified_otherwise(one: str, other: str, language: str) -> bool:
+    """Whether two sentences of the same form have other words before the same noun: `old members`, `new members`.
+
+    A word before a figure is no such noun: `paid within 14 days`, `settled within 30 days`.
+    """
+    here, there = words(one), words(other)
+    if len(here) != len(there):
+        return False
+    apart = [n for n, (a, b) in enumerate(zip(here, there, strict=True)) if a != b]
+    return any(
+        n + 1 < len(here)
+        and n + 1 not in apart
+        and (here[n] + there[n] + here[n + 1]).isalpha()
+        and all(content_terms(word, language) for word in here[n : n + 2])
+        and not "".join(here[n + 2 : n + 3]).isdigit()
+        for n in apart
+    )
 
 
 def _codes(text: str) -> frozenset[str]:

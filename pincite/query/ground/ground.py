@@ -76,7 +76,7 @@ async def _resolve(sources: Sequence[Hit], draft: Draft, check: ClaimCheck, ques
 async def no_answer(run: Run, plan: Plan, evidence: Evidence) -> Answer:
     """The answer where no passage is relevant; the model is not called. Whoever may read no document is told so."""
     language, reason = question_language(plan.text), "no relevant passage was found"
-    text = nothing_found(evidence.missing[:MAX_MISSING_ASPECTS], language)
+    text = nothing_found(evidence.absent[:MAX_MISSING_ASPECTS], language)
     if not await run.kit.index.has_documents(run.scope):
         text, reason = nothing_readable(language), "there is no document that this user may read"
     confidence = Confidence(0.0, "low", reason)
@@ -173,8 +173,8 @@ def _no_section(mark: CitationMark, reason: str | None) -> str:
 
 def _no_answer_confidence(evidence: Evidence) -> Confidence:
     lacking = (
-        f"; they say nothing about {quote_words(evidence.missing[:MAX_MISSING_ASPECTS], 'en')}"
-        if evidence.missing
+        f"; they say nothing about {quote_words(evidence.absent[:MAX_MISSING_ASPECTS], 'en')}"
+        if evidence.absent
         else ""
     )
     return Confidence(0.0, "low", f"the sources found do not answer the question{lacking}")

@@ -29,7 +29,7 @@ async def ranking(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
     ordered = apply_penalties(list(hits), run.settings.rag.penalties)
     embedded = has_cosines(run)
     if plan.question.min_score is not None and embedded:
-        ordered = [hit for hit in ordered if hit.similarity >= plan.question.min_score]
+        ordered = _similar(run, ordered, plan.question.min_score)
     elif plan.question.min_score is not None:
         run.degrade("ranking", "min_score was not applied: without the embedder there is no similarity")
     calibration = await _calibration(run) if embedded else LEXICAL_ONLY
@@ -43,6 +43,18 @@ async def ranking(run: Run, plan: Plan, hits: Sequence[Hit]) -> list[Hit]:
         hits=[[hit.chunk.id, round(hit.score, 6)] for hit in selected],
     )
     return selected
+
+
+def _similar(run: Run, hits: Sequence[Hit], min_score: float) -> list[Hit]:
+    """The hits with at least this cosine; a warning says so if there are none."""
+    similar = [hit for hit in hits if hit.similarity >= min_score]
+    if hits and not similar:
+        found = "1 passage was" if len(hits) == 1 else f"{len(hits)} passages were"
+        best = max(hit.similarity for hit in hits)
+        run.warnings.append(
+            f"{found} found, but none is similar enough: the best has a similarity of {best:.2f}, below {min_score:g}"
+        )
+    return similar
 
 
 def _select(plan: Plan, hits: Sequence[Hit], rag: Rag, calibration: Calibration) -> list[Hit]:

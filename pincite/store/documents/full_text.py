@@ -32,7 +32,8 @@ class FullTextReader:
     async def open(self, reading: ReadRequest, *, scope: Scope, filters: Filters) -> FullText:
         """Return the text and the passages of a document: of the version in the index, or of the version asked for.
 
-        `NotFound` is raised both for a missing document and for one that the caller may not read.
+        A document without a source URI is found by its file name, if no other has the same. `NotFound` is raised both for
+        a missing document and for one that the caller may not read.
         """
         edition = sql.SQL(_EDITION).format(library=scope_sql.library(filters), documents=scope_sql.documents(filters))
         values = {
@@ -49,9 +50,11 @@ class FullTextReader:
         )
         text = by_name(_COLUMNS, texts[0]) if texts else {}
         if text.get("text") is None:
-            named = f"'{reading.document_id}'" if reading.document_id else f"with the source '{reading.source_uri}'"
+            named = f"there is no document '{reading.document_id}'"
+            if not reading.document_id:
+                named = f"there is no document, or more than one, with the source or file name '{reading.source_uri}'"
             which = f" with a version '{reading.version}'" if reading.version else ""
-            raise NotFound(f"there is no document {named}{which}; use a doc_id from a search result")
+            raise NotFound(f"{named}{which}; use a doc_id from a search result")
         text["page_starts"] = tuple(text["page_starts"])
         return FullText(VersionText(**text), tuple(retrieved_chunk(row) for row in passages))
 
@@ -59,12 +62,17 @@ class FullTextReader:
 _COLUMNS = {**VERSION_TEXT_COLUMNS, "title": TITLE}
 # An earlier version is found as long as it is indexed; a version newer than `as_of` is not found.
 _EDITION = """
-    wanted as materialized (
-        select d.id, d.source_uri, d.created_at, a.served
+    named as materialized (
+        select d.id, d.created_at, a.served,
+               case when d.id = %(id)s or d.source_uri = %(uri)s then 0 when %(uri)s = any(d.source_urls) then 1 else 2 end
+                   as rank
         from (select id, served from {library} as document where {documents}) a join document d on d.id = a.id
-        where (%(id)s::text is not null and d.id = %(id)s)
-           or (%(id)s::text is null and %(uri)s::text is not null and d.source_uri = %(uri)s)
-        order by d.created_at, d.id limit 1
+        where case when %(id)s::text is not null then d.id = %(id)s
+                   else d.source_uri = %(uri)s or %(uri)s = any(d.source_urls)
+                        or d.source_uri is null and d.name = %(uri)s end
+    ), wanted as materialized (
+        select id, served from named where rank < 2 or (select count(*) from named) = 1
+        order by rank, created_at, id limit 1
     ), opened as materialized (
         select e.key from wanted w join edition s on s.key = w.served join edition e on e.document_id = w.id
                join version v on v.key = e.version

@@ -6,10 +6,8 @@ from typing import Any
 
 from psycopg import sql
 
-from pincite.config.messages import closest
 from pincite.core.accounts.access import Scope
 from pincite.core.documents.document import Chunk, ChunkLevel, Document, Listing, Status, Version, VersionText
-from pincite.core.query.question import Filters
 from pincite.core.request_context import read_only
 from pincite.errors import Invalid, NotAllowed, NotFound, Unauthorized
 from pincite.store.cursors import INVALID_CURSOR
@@ -17,11 +15,6 @@ from pincite.store.database import Columns, Database, by_name, fetch_all, fetch_
 from pincite.store.documents.blobs import Blobs
 from pincite.store.documents.row import SELECT_DOCUMENT, VERSION_TEXT_COLUMNS, to_document
 from pincite.store.documents.sorting import in_usual_order, offset_of, order_of
-
-MAX_NAMED_DOCUMENTS = 3
-"""Unknown document ids that a warning lists by name; further ones are counted."""
-MAX_COMPARED_FOLDERS = 1000
-"""Folders that are compared with an unknown folder to suggest a similar one."""
 
 
 class Library:
@@ -96,33 +89,6 @@ class Library:
                 (list(document_ids), list(scope.realms)),
             )
         return [to_document(row, self._signature) for row in found]
-
-    async def unknown_filter_values(self, scope: Scope, filters: Filters) -> list[str]:
-        """Return a warning for each folder, document id and tag of the filters that this person does not have."""
-        if filters == Filters():
-            return []
-        folder, ids, realms = filters.folder, list(filters.document_ids or ()), list(scope.realms)
-        async with self._database.transaction(scope.person) as connection:
-            existing = await fetch_all(
-                connection, "select id from document where id = any(%s) and realm = any(%s)", (ids, realms)
-            )
-            in_folder = (
-                "select from document where realm = any(%s) and (folder = %s or starts_with(folder, %s)) limit 1"
-            )
-            unknown = (
-                folder is not None and await fetch_one(connection, in_folder, (realms, folder, f"{folder}/")) is None
-            )
-            others = "select distinct folder from document where realm = any(%s) and folder <> '' limit %s"
-            folders = await fetch_all(connection, others, (realms, MAX_COMPARED_FOLDERS)) if unknown else []
-            tagged = "select from document where realm = any(%s) and %s = any(tags) limit 1"
-            unknown_tags = [tag for tag in filters.tags if await fetch_one(connection, tagged, (realms, tag)) is None]
-        missing = [f"'{document_id}'" for document_id in dict.fromkeys(ids) if (document_id,) not in existing]
-        warnings = [_unknown_folder(folder, [path for (path,) in folders])] if unknown and folder is not None else []
-        if missing:
-            more = f" and {len(missing) - MAX_NAMED_DOCUMENTS} more" if len(missing) > MAX_NAMED_DOCUMENTS else ""
-            warnings.append(f"there is no document {', '.join(missing[:MAX_NAMED_DOCUMENTS])}{more}")
-        warnings.extend(f"no document has the tag '{tag}'" for tag in unknown_tags)
-        return warnings
 
     async def duplicates(self, scope: Scope, document: Document) -> list[Document]:
         """Return up to 10 other documents of this person whose newest version has the same bytes."""
@@ -266,15 +232,6 @@ class Library:
             if version_id in (None, version.id):
                 return version, await self._originals.read(scope.person, document_id, version.id)
         raise NotFound(f"the document has no version '{version_id or 'any more'}'")
-
-
-def _unknown_folder(wanted: str, folders: Sequence[str]) -> str:
-    """Return the message for an unknown folder, with a similar folder, compared by its path and by its last part."""
-    paths = [folder.split("/") for folder in folders]
-    known = sorted({"/".join(path[:depth]) for path in paths for depth in range(1, len(path) + 1)})
-    last_parts = {name.rpartition("/")[2]: name for name in reversed(known)}
-    close = closest(wanted, known) or last_parts.get(closest(wanted.rpartition("/")[2], last_parts) or "")
-    return f"there is no folder '{wanted}'" + (f"; did you mean '{close}'?" if close else "")
 
 
 _CHUNK_COLUMNS: Columns = {

@@ -9,6 +9,8 @@ from pincite.errors import NotFound
 from pincite.store.database import Database
 
 MAX_FACTS, MAX_PLACES, MAX_NEIGHBOURS = 100, 50, 40
+NEWEST_DOCUMENTS = 200
+"""Documents whose entities are listed where no name is asked for."""
 KINDS: tuple[EntityType, ...] = get_args(EntityType)
 
 Names = Mapping[int, Sequence[tuple[EntityType, str, int]]]
@@ -28,6 +30,12 @@ class GraphReader:
         [rows] = await self._database.run_batch(scope.person, _FIND, values=values)
         nodes = [node for name, forms in _grouped(rows).items() for node in _nodes(name, forms)]
         return sorted(nodes, key=lambda one: (-one.mentions, one.name, one.id))[:limit]
+
+    async def newest_names(self, scope: Scope, limit: int) -> list[int]:
+        """Return the names that the newest documents mention most."""
+        values = {"realms": list(scope.realms), "documents": NEWEST_DOCUMENTS, "limit": limit}
+        [rows] = await self._database.run_batch(scope.person, _NEWEST, values=values)
+        return [int(name) for (name,) in rows]
 
     async def node(self, scope: Scope, wanted: str) -> tuple[GraphNode, list[int]]:
         """Return an entity by its id and the numbers of its names; `NotFound` if the caller may read no mention."""
@@ -115,6 +123,15 @@ _FIND = (
     _GROUP.format(served=_SERVED, mine=_MINE, which="(m.name = %(exact)s or m.surface ilike %(like)s)")
     + " order by count(distinct m.chunk) desc, m.name limit 4 * %(limit)s"
 )
+_NEWEST = """
+    select m.name from graph_mention m
+    join (
+        select served from document where realm = any ((select %(realms)s::int[])::int[]) and served is not null
+        order by updated_at desc, id limit %(documents)s
+    ) as newest on newest.served = m.edition
+    where m.realm = any ((select %(realms)s::int[])::int[])
+    group by m.name order by count(distinct m.chunk) desc, m.name limit %(limit)s
+"""
 _NODES = _GROUP.format(served=_SERVED, mine=_MINE, which="m.name = any(%(names)s::bigint[])")
 _SAME = f"""
     select case when m.one = any(%(names)s::bigint[]) then m.other else m.one end from graph_same m {_SERVED}

@@ -45,6 +45,7 @@ async def back_up(database: Database, files: BlobFiles, target: Path, *, traces:
                 names = [table for table in await _tables(admin) if traces or table[0] not in TRACE_TABLES]
                 tables = [await _write_table(admin, writer, *table, report) for table in names]
                 manifest = await _manifest(admin, tables, missing)
+                row = await fetch_one(admin, "select now()")  # the snapshot's time: what changes meanwhile is later
             await asyncio.to_thread(writer.seal, manifest)
     except psycopg.errors.InsufficientPrivilege as error:
         raise NotAllowed(
@@ -53,8 +54,8 @@ async def back_up(database: Database, files: BlobFiles, target: Path, *, traces:
     backup = Backup(target, os.stat(target).st_size, manifest.documents, copied, missing)
     async with database.administrator() as admin:
         await admin.execute(
-            "insert into pincite.backup (documents, bytes, traces) values (%s, %s, %s)",
-            (backup.documents, backup.bytes, traces),
+            "insert into pincite.backup (made_at, documents, bytes, traces) values (%s, %s, %s, %s)",
+            (row[0] if row else datetime.now(UTC), backup.documents, backup.bytes, traces),
         )
     details = {"documents": backup.documents, "bytes": backup.bytes, "traces": traces}
     await AuditLog(database).record(LOCAL, AuditEntry("library.backup", details=details))
@@ -66,6 +67,17 @@ async def last_backup(database: Database) -> datetime | None:
     async with database.transaction("") as connection:
         row = await fetch_one(connection, "select max(made_at) from backup")
     return row[0] if row else None
+
+
+async def documents_since(database: Database, moment: datetime) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the ids of all people's documents that were added or changed since, and of those that were removed.
+
+    The audit log has them, also those that the local administrator may not read.
+    """
+    async with database.transaction(LOCAL) as connection:
+        found = await fetch_all(connection, _DOCUMENT_EVENTS, (moment, moment))
+    removed = frozenset(document for document, event in found if event == "document.remove")
+    return frozenset(document for document, _ in found) - removed, removed
 
 
 @contextmanager
@@ -197,4 +209,12 @@ _COLUMNS = """
 _REFERENCES = """
     select distinct conrelid::regclass::text, confrelid::regclass::text from pg_constraint
     where contype = 'f' and connamespace = 'pincite'::regnamespace and conrelid <> confrelid
+"""
+_DOCUMENT_EVENTS = """
+    select replace(subject, 'document:', ''), event from audit_event
+    where at > %s and subject like 'document:%%' and event like 'document.%%'
+    union
+    select listed.id, a.event from audit_event a
+    cross join lateral jsonb_array_elements_text(a.content::jsonb -> 'details' -> 'documents') as listed (id)
+    where a.at > %s and a.event = 'document.add'
 """

@@ -33,7 +33,7 @@ def test_a_reader_may_ask(reader: httpx2.Client) -> None:
 
 
 def test_nothing_found_asks_no_model(client: httpx2.Client) -> None:
-    answer = client.post("/api/v1/query", json={"query": "vacation days", "folder": "nowhere"}).json()
+    answer = client.post("/api/v1/query", json={"query": "vacation days", "document_ids": ["nowhere"]}).json()
     assert answer["has_relevant_sources"] is False
     assert answer["metadata"]["model"] is None
     assert answer["metadata"]["chunks_retrieved"] == 0
@@ -41,13 +41,32 @@ def test_nothing_found_asks_no_model(client: httpx2.Client) -> None:
 
 
 def test_unknown_filter_values_are_reported(client: httpx2.Client, leave: dict[str, object]) -> None:
-    asked = {"query": "vacation days", "folder": "question", "document_ids": [leave["id"], "nope"]}
-    told = ["there is no folder 'question'; did you mean 'questions'?", "there is no document 'nope'"]
+    asked = {"query": "vacation days", "tags": ["sea"], "document_ids": [leave["id"], "nope"]}
+    told = ["there is no document 'nope'", "no document has the tag 'sea'"]
     assert client.post("/api/v1/query", json=asked).json()["warnings"] == told
     found = client.post("/api/v1/search", json=asked).json()
     assert found["degraded"] == [{"stage": "filters", "reason": one} for one in told]
     there = {"query": "vacation days", "folder": "questions", "document_ids": [leave["id"]]}
     assert client.post("/api/v1/search", json=there).json()["degraded"] == []
+
+
+def test_an_unknown_folder_is_refused_with_the_nearest_one(client: httpx2.Client, leave: dict[str, object]) -> None:
+    asked = {"folder": "question"}
+    refused = [
+        client.post("/api/v1/query", json={"query": "vacation days", **asked}),
+        client.post("/api/v1/query", json={"query": "vacation days", "stream": True, **asked}),
+        client.post("/api/v1/search", json={"query": "vacation days", **asked}),
+        client.post("/api/v1/chat", json={"message": "vacation days", **asked}),
+    ]
+    for response in refused:
+        problem = assert_problem(response, 404, "not_found")
+        assert problem["detail"] == "there is no folder 'question'; did you mean 'questions'?"
+
+
+def test_a_created_folder_without_documents_is_known(client: httpx2.Client, leave: dict[str, object]) -> None:
+    assert client.post("/api/v1/folders", json={"path": "still/empty"}).status_code == 201
+    for folder in ("still", "still/empty"):
+        assert client.post("/api/v1/search", json={"query": "x", "folder": folder}).json()["degraded"] == []
 
 
 def test_filters_reach_the_search(client: httpx2.Client, leave: dict[str, object]) -> None:

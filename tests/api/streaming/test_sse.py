@@ -70,7 +70,7 @@ def test_a_stream_and_a_whole_answer_are_the_same(client: httpx2.Client, shelf: 
 
 
 def test_an_empty_result_still_sends_its_sources(client: httpx2.Client) -> None:
-    heard = told(client, {**ASKED, "folder": "empty"})
+    heard = told(client, {**ASKED, "document_ids": ["none"]})
     assert [name for name, _ in heard] == ["start", "plan", "sources", "answer", "done"]
     assert dict(heard)["sources"] == {"sources": []}
 

@@ -36,15 +36,15 @@ def test_an_answer_its_sources_and_their_quotes() -> None:
     assert (
         told
         == """
-  The key hangs behind the cup. [2] The cat is fed at six. [5]
+  The key hangs behind the cup. [1] The cat is fed at six. [2]
 
 Sources
 
-  [2] Handbook › Keys
+  [1] Handbook › Keys
       file2.md, lines 5–6
       │ The key hangs behind the cup.
 
-  [5] Report › Keys
+  [2] Report › Keys
       r.pdf, page 3
       │ She is fed at six.
 

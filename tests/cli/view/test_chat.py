@@ -31,7 +31,7 @@ def test_code_and_tables_keep_their_lines() -> None:
 
 
 def test_marks_are_coloured_and_nothing_steers_the_terminal() -> None:
-    assert "\x1b[1;36m[2]" in flowed("So it is. [Source 2]", colour=True)
+    assert "\x1b[1;36m[1]" in flowed("So it is. [Source 2]", colour=True)
     assert "\x1b" not in flowed("\x1b[31mred\x1b[0m")
 
 

@@ -35,6 +35,9 @@ CONTENTS = [
         ("Document",),
     ),
     ("1 Introduction\n2 Building the base\n3 Caring for mirrors", ("Manual", "Table of Contents")),
+    ("- [Set-up](#set-up) 1\n- [First light](#first-light) ..... 4\n- [Care](#care) 9", ("Guide", "Contents")),
+    ("1. Einleitung 1\n2. Wetter im Tal 5\n3. Stürme 9", ("Inhalt",)),
+    ("1 Base 3\n1.1 Feet 4\n2 Mirror of 1931 12", ("Manual", "Contents")),
     (
         "Preface .... iv\nIntroduction ....... 1\nThe base ....... 12\nMirrors ....... 40\nIndex ...... 88",
         ("Document",),
@@ -62,6 +65,8 @@ ORDINARY = [
     ("\n".join(f"Item {n}: a thing of the stock that is counted" for n in range(14, 20)), ("Stock",)),
     ("## Contents of the box\n\n- One lamp\n- Two cables\n- A manual", ("Lamp", "Contents of the box")),
     ("- One lamp\n- Two cables\n- A manual", ("Lamp", "Contents")),
+    ("- Screws 4\n- Nuts 8\n- Bolts 12", ("Box", "Contents")),
+    ("1. Screws 4\n2. Nuts 12\n3. Bolts 8", ("Box", "Contents")),
     ("Im Paket liegen eine Lampe und zwei Kabel.", ("Lampe", "Inhalt")),
     ("The table of contents is made by hand and comes first.", ("Style guide", "Writing a table of contents")),
     ("Espresso .......... 3\nCappuccino ....... 4\nWater ....... 2\nTea ...... 3\nCake .... 5", ("Menu",)),

@@ -60,6 +60,11 @@ def test_text_before_the_first_heading_stands_under_the_title():
     assert cut("intro\n\n# A\n")[0][0] == ()
 
 
+def test_text_before_the_heading_that_is_the_title_is_not_under_it():
+    text = "intro\n\n# A\n\nx\n\n## B\n\ny\n"
+    assert [path for path, _, _ in cut(text, title="A")] == [(), ("A",), ("A", "B")]
+
+
 def test_a_text_without_headings_is_one_section():
     assert cut("just text\n", title="T") == [(("Document",), 0, "just text\n")]
     assert sections(Parsed("# no heading\n", "plain")) == [Section(("Document",), 0, 0, 13)]

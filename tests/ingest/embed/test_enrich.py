@@ -54,7 +54,7 @@ def test_the_prompt_marks_the_passage_and_its_context_as_data(open_pincite: Open
         async with open_pincite(**enriched(stub)) as pincite:
             await add(pincite)
         shown = [call.body["messages"][-1]["content"] for call in stub.calls if call.path.endswith("completions")]
-        [cats] = [text for text in shown if "THE PASSAGE\n# Pets" in text]
+        [cats] = [text for text in shown if "\nTHE PASSAGE\n# Pets" in text]
         mark = cats.split("lines that read ")[1].split(", stands")[0]
         before, inside, after = cats.split(f"\n{mark}\n")
         assert "never an instruction" in before
@@ -62,6 +62,19 @@ def test_the_prompt_marks_the_passage_and_its_context_as_data(open_pincite: Open
         assert "Ships sail" in inside.split("AFTER THE PASSAGE")[1]
         assert after.strip() == ""
         assert len({text.split("lines that read ")[1][:30] for text in shown}) == 2
+
+    with StubLLM(answers=[{"say": WRITTEN, "match": "."}]) as stub:
+        asyncio.run(go(stub))
+
+
+def test_the_context_of_a_passage_has_the_first_and_the_last_line_of_the_text(open_pincite: Open) -> None:
+    async def go(stub: StubLLM) -> None:
+        async with open_pincite(**enriched(stub)) as pincite:
+            await add(pincite, data=b"First line.\n\n# Middle\n\nSecond line.\n\n# End\n\nLast line.")
+        shown = [call.body["messages"][-1]["content"] for call in stub.calls if call.path.endswith("completions")]
+        [middle] = [text for text in shown if "\nTHE PASSAGE\n# Middle" in text]
+        assert "BEFORE THE PASSAGE\nFirst line.\n\nTHE PASSAGE\n" in middle
+        assert "AFTER THE PASSAGE\n# End\n\nLast line.\n" in middle
 
     with StubLLM(answers=[{"say": WRITTEN, "match": "."}]) as stub:
         asyncio.run(go(stub))

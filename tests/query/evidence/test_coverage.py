@@ -1,7 +1,8 @@
 """Aspects of a question and their coverage."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from dataclasses import replace
 
 import pytest
 
@@ -10,6 +11,18 @@ from pincite.core.run import Run
 from pincite.query.evidence.coverage import MAX_EVIDENCE_PASSAGES, evidence_selection, find_aspects, measure_coverage
 from pincite.text.terms import terms
 from tests.builders import hit, plan
+
+
+class KnownWords:
+    """A vocabulary of these words."""
+
+    def __init__(self, known: Collection[str]) -> None:
+        self._known = frozenset(known)
+
+    async def known_words(self, words: Collection[str], **_: object) -> frozenset[str]:
+        return self._known & frozenset(words)
+
+    words_in_scope = known_words
 
 
 def missing(question: str, told: str, *names: str, language: str = "en") -> tuple[str, ...]:
@@ -59,6 +72,23 @@ def test_evidence_says_which_words_it_lacks(make_run: Callable[..., Run]) -> Non
     evidence = asyncio.run(evidence_selection(make_run(), plan("Do cats purr in Patagonia?"), [hit("Cats purr.")]))
     assert evidence.missing == ("Patagonia",)
     assert 0.6 < evidence.coverage < 0.7
+
+
+@pytest.mark.parametrize(
+    ("question", "known", "named"),
+    [
+        ("Do cats purr in Patagonia?", {"cats", "patagonia"}, ()),
+        ("Do cats purr in Patagonia?", {"cats"}, ("Patagonia",)),
+        ("Who pays the harbour pilots?", {"pilots"}, ("harbour",)),
+    ],
+)
+def test_a_refusal_names_only_what_the_documents_lack(
+    make_run: Callable[..., Run], question: str, known: set[str], named: tuple[str, ...]
+) -> None:
+    run = make_run()
+    run.kit = replace(run.kit, vocabulary=KnownWords(known))
+    evidence = asyncio.run(evidence_selection(run, plan(question), [hit("Cats purr. Someone pays.")]))
+    assert evidence.absent == named
 
 
 def test_no_hits_are_no_evidence(make_run: Callable[..., Run]) -> None:

@@ -42,6 +42,8 @@ def test_a_conflict_shows_both_statements_with_their_dates() -> None:
         ("Unused days of leave expire on 31 March.", "Unused days of leave expire on 30 June."),
         ("Trainers are allowed on the ridge path.", "Trainers are not allowed on the ridge path."),
         ("The door code is 1111.", "The door code is 2222."),
+        ("Unused days of leave expire on 31 March 2024.", "Unused days of leave expire on 30 June 2024."),
+        ("Bills of the club must be paid within 14 days.", "Bills of the club must be settled within 30 days."),
         ("The revenue in Q1 2025 was 2.31 million euros.", "The revenue in Q1 2025 was 2.34 million euros."),
         ("The first director of the station was Ada Lovelace.", "The first director of the station was Grace Hopper."),
     ],
@@ -63,6 +65,8 @@ def test_contradicting_sentences_are_a_conflict(one: str, other: str) -> None:
             "Adults pay 28 francs for an evening.",
             "From July on adults pay 32 francs for an evening instead of 28 francs.",
         ),
+        ("The young orchard grows apples on 9 trees.", "The old orchard grows apples on 2 trees."),
+        ("The fee for new members of the club is 40 euros.", "The fee for old members of the club is 30 euros."),
         ("The room is kept at 17 degrees all year.", "Fresh bread is baked at 240 degrees for an hour."),
     ],
 )

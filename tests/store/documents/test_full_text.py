@@ -53,3 +53,23 @@ def test_a_document_outside_scope_or_filter_is_not_found(with_store: Any) -> Non
         assert (await volumes.open(ReadRequest(document_id), scope=scope, filters=inside)).text.text == "mine"
 
     with_store(test)
+
+
+def test_a_document_without_a_source_is_found_by_its_name_if_no_other_has_the_same(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        reader = FullTextReader(store.database)
+
+        async def read(source: str, filters: Filters = ALL) -> str:
+            asked = ReadRequest(source_uri=source)
+            return (await reader.open(asked, scope=await store.scope(), filters=filters)).text.text
+
+        await store.put("voles.md", "named", folder="hr")
+        assert await read("voles.md") == "named"
+        with pytest.raises(NotFound, match=r"there is no document, or more than one, with the source or file name"):
+            await read("voles.md", Filters(folder="it"))
+        await store.put("voles.md", "of the same name", folder="it")
+        with pytest.raises(NotFound, match=r"or more than one"):
+            await read("voles.md")
+        assert await read("voles.md", Filters(folder="hr")) == "named"
+
+    with_store(test)

@@ -127,6 +127,7 @@ def test_no_column_of_any_table_contains_removed_words(open_pincite: Any, databa
                     " select id, realm, '\\x00', %s, array[%s] from pincite.document where id = %s",
                     (CANARY, CANARY, document.id),
                 )
+            await pincite.services.traces.get(await pincite.scope(), answer.metadata.trace_id)  # written by now
             before = _columns_with(database_url, CANARY)
             receipt = await pincite.remove(document.id)
             assert await pincite.ask("Where is the cat fed?")

@@ -110,6 +110,24 @@ def test_a_moved_or_tagged_document_is_found_where_it_is_now(with_store: Any) ->
     with_store(test)
 
 
+def test_a_document_shared_after_loading_is_found_once(with_store: Any) -> None:
+    """Its passages take one place each, so that a search gives as many as it was asked for."""
+
+    async def test(store: Any) -> None:
+        warm = Warm(store)
+        ids = [await store.put(f"{n}.md", *some_texts(2, n)) for n in range(8)]
+        await warm.warm_up()
+        await share(store, ids[0], everyone=True)
+        scope = await warm.warm_up()
+        found = await warm.index.dense(await store.vector("word1"), scope=scope, filters=ALL, limit=16)
+        assert len({one.key for one in found}) == 16
+        for query in ("word1", "word58 word59", " ".join(WORDS)):
+            await compare(store, warm, query, scope, ALL, 16)
+            await compare(store, warm, query, scope, ALL, 3)
+
+    with_store(test, exact_rows=10_000)
+
+
 @pytest.mark.parametrize("wish", [{"users": ("bob",)}, {"groups": ("staff",)}, {"everyone": True}])
 def test_a_revoked_share_hides_a_document_with_a_warm_index(with_store: Any, wish: dict[str, Any]) -> None:
     async def test(store: Any) -> None:

@@ -47,13 +47,17 @@ class View:
         self._realms = realms
         self._filters = filters
         self._ids = None if filters.document_ids is None else frozenset(filters.document_ids)
-        documents = [one for realm in realms for one in realm.documents if self._admits(one)]
+        admitted = [[one for one in realm.documents if self._admits(one)] for realm in realms]
+        documents = [one for some in admitted for one in some]
         self._chunks = sum(one.chunks for one in documents)
         self._words = sum(one.words for one in documents)
         self.languages = tuple(sorted({language for one in documents for language in one.languages}))
-        editions = np.array(sorted(one.edition for one in documents), np.int64)
-        parts = (_part(segment, editions) for realm in realms for segment in realm.segments)
-        self._parts = [part for part in parts if part is not None]
+        self._parts = [
+            part
+            for realm, some in zip(realms, admitted, strict=True)
+            for segment in realm.segments
+            if (part := _part(segment, [one.edition for one in some])) is not None
+        ]
 
     def lexical(self, text: str, rag: Rag, limit: int) -> list[Match]:
         """Return the chunks that share terms with a text, by BM25 over exactly the admitted chunks."""
@@ -195,9 +199,12 @@ def _nearest(keys: Array, cosines: Array, limit: int) -> list[Match]:
     return [Match(key, cosine) for key, cosine in zip(keys[order].tolist(), cosines[order].tolist(), strict=True)]
 
 
-def _part(segment: Segment, editions: Array) -> _Part | None:
-    """Return the admitted part of a segment; None if nothing of it is admitted."""
-    admitted = np.isin(segment.editions, editions)
+def _part(segment: Segment, editions: Sequence[int]) -> _Part | None:
+    """Return the part of a segment with these editions of its own realm; None if it has none of them.
+
+    The editions are those of this realm only: a document that moved to another one may still be in the segment.
+    """
+    admitted = np.isin(segment.editions, np.array(editions, np.int64))
     if admitted.all():
         return _Part(segment, None, None)
     if not admitted.any():
