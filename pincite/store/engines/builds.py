@@ -66,8 +66,11 @@ class EngineBuilds:
     async def publish(
         self, engine: BuiltEngine, target: BuildTarget, signature: str, rows: EngineRows, note: str = ""
     ) -> None:
-        """Write what was built in place of what there was, in one transaction; `note` says what is missing."""
-        async with self._database.transaction(target.owner, local=LONG_TIMEOUTS) as connection:
+        """Write what was built in place of what there was, in one transaction; `note` says what is missing.
+
+        The transaction does not wait for the disk: what a crash takes back is built again.
+        """
+        async with self._database.transaction(target.owner, durable=False, local=LONG_TIMEOUTS) as connection:
             realm = await _lock(connection, engine, target)
             await remove_rows(connection, [target.edition], [engine])
             await rows.write(connection, target, realm)
