@@ -54,6 +54,10 @@ def answer_value(kind: AnswerKind, text: str, language: str, asked: Collection[s
     found = fitting_values(kind, text, language, asked)
     things = _counted_nouns(question, language)
     counted = [with_noun for value in found if (with_noun := _counted(value, text, language, things))]
+    if kind == "number" and not counted:  # `7` of `How many stones does part 7 hold?` may also be the answer
+        every = [value for value in values_in(text.replace("\n", " "), language) if value.kind == kind]
+        all_counted = [with_noun for value in every if (with_noun := _counted(value, text, language, things))]
+        counted = [one for one in all_counted if not any(one.start < value.start < one.end for value in every)]
     if kind == "number" and len(counted) == 1:
         return _with_pair(counted[0], text, language)
     exact = [value for value in found if value.kind == kind]

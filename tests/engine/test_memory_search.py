@@ -11,7 +11,7 @@ from pincite.core.accounts.access import LOCAL, Caller, ShareRequest
 from pincite.core.documents.document import Upload
 from pincite.core.query.question import Filters, Question
 from pincite.engine.app import AsyncPincite
-from pincite.errors import StoreDown
+from pincite.errors import NotFound, StoreDown
 from pincite.providers.scripted import Options, ScriptedEmbedder
 from pincite.store.search.resident import cache as module
 
@@ -130,7 +130,8 @@ def test_documents_that_are_handed_over_are_found_in_their_new_folder(open_pinci
             assert await found(pincite, "heron", ada.id, folder="in") == ["The heron stands."]
             await pincite.services.permissions.hand_over("local", ada, bob)
             for _ in range(2):
-                assert await found(pincite, "heron", bob.id, folder="in") == []
+                with pytest.raises(NotFound, match="did you mean 'ada/in'"):
+                    await found(pincite, "heron", bob.id, folder="in")
                 assert await found(pincite, "heron", bob.id, folder="ada/in") == ["The heron stands."]
                 assert await found(pincite, "heron", ada.id) == []
                 await warm_up(pincite, bob.id)

@@ -15,6 +15,8 @@ from pincite.text.terms import terms
         ("time", "When was first light?", "Begun in 1968, it saw first light in 1994.", "1994"),
         ("time", "When?", "In 1968 or in 1994.", ""),
         ("number", "How many of the 12 cups?", "There are 12 cups.", ""),
+        ("number", "How many stones does part 7 hold?", "The part 7 holds 7 stones of sort 49.", "7 stones"),
+        ("number", "How many stones does part 7 hold?", "The part 7 holds 5 stones of sort 49.", "5 stones"),
         ("duration", "How long?", "It takes\n45 minutes.", "45 minutes"),
         ("none", "What?", "It takes 45 minutes.", ""),
     ],

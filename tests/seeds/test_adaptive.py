@@ -152,6 +152,7 @@ def test_a_conversation_goes_on_in_its_session(walk: Walk) -> None:
 
 
 def test_a_question_keeps_to_its_collection(walk: Walk) -> None:
+    assert walk.client.post("/api/v1/folders", json={"path": "elsewhere"}).status_code == 201
     told = asked(walk, "Nothing.", collection_filter="elsewhere", **CLOSE)
     assert told["sources"] == []
 

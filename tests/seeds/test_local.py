@@ -156,6 +156,7 @@ def test_a_file_that_cannot_be_parsed_says_why_and_is_not_searched(walk: Walk) -
 
 
 def test_a_removed_file_is_gone_with_its_vectors_and_what_was_answered_from_it(walk: Walk) -> None:
+    assert walk.client.post("/api/v1/folders", json={"path": "gone"}).status_code == 201  # it stays without the file
     added = walk.door.add("gone", gone="# Gone\n\nWalruses whistle at midnight.\n")["gone"]
     walk.says("Walruses whistle at midnight. [Source 1]")
     asked = {"query": "When do walruses whistle?", "folder": "gone"}

@@ -10,6 +10,7 @@ PATH = "/api/v1/sessions"
 
 @pytest.fixture
 def session(client: httpx2.Client, folder: str) -> str:
+    assert client.post("/api/v1/folders", json={"path": folder}).status_code == 201
     answer = client.post("/api/v1/chat", json={"message": f"Where is {folder}?", "folder": folder}).json()
     return str(answer["session_id"])
 
