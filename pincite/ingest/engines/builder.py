@@ -24,6 +24,8 @@ MAX_ATTEMPTS = 3
 """Attempts to build an edition whose builds are cut off."""
 SHARED_POLL_S = 60.0
 """Seconds between two searches for what several documents share and is outdated, where nothing was built meanwhile."""
+MAX_CLAIMS = 16
+"""Editions that are claimed at once: looking for them takes longer than building the graph of one."""
 POLL_S = 5.0
 """Seconds between two searches for editions to build, where nothing was indexed meanwhile."""
 
@@ -75,9 +77,29 @@ class EngineWorker:
         self._due_at = time.monotonic() + POLL_S
         for builder in self._builders():
             while not busy() and (claimed := await self._claim(builder)):
-                await self._build(builder, *claimed)
+                await self._build_claimed(builder, claimed, busy)
                 self._shared_due_at = 0.0
         await self._build_shared(busy)
+
+    async def _build_claimed(
+        self, builder: Builder, claimed: Sequence[tuple[BuildTarget, int]], busy: Callable[[], bool]
+    ) -> None:
+        """Build claimed editions one after the other; the rest is released where documents are being indexed again."""
+        waiting = [target for target, _ in claimed]
+        try:
+            for target, attempts in claimed:
+                if target is not claimed[0][0] and busy():
+                    break
+                await self._build(builder, target, attempts, waiting)
+                waiting.remove(target)
+        finally:
+            await self._release(builder.engine, waiting)
+
+    async def _release(self, engine: BuiltEngine, waiting: Sequence[BuildTarget]) -> None:
+        try:
+            await self._builds().release(engine, waiting)
+        except StoreDown as error:
+            log.warning("%s of %s editions is built when their claims end: %s", engine, len(waiting), error)
 
     async def _build_shared(self, busy: Callable[[], bool]) -> None:
         """Build what several documents share; whether it is outdated is looked up less often."""
@@ -89,16 +111,18 @@ class EngineWorker:
                 with span(f"{builder.engine}_build"):
                     await builder.finish()
 
-    async def _claim(self, builder: Builder) -> tuple[BuildTarget, int] | None:
-        found = await self._builds().claim(builder.engine, builder.signature, lease_s=LEASE_S, most=1)
-        return found[0] if found else None
+    async def _claim(self, builder: Builder) -> list[tuple[BuildTarget, int]]:
+        return await self._builds().claim(builder.engine, builder.signature, lease_s=LEASE_S, most=MAX_CLAIMS)
 
-    async def _build(self, builder: Builder, target: BuildTarget, attempts: int) -> None:
-        """Build an edition and renew the claim meanwhile; the build ends where the claim is lost."""
+    async def _build(
+        self, builder: Builder, target: BuildTarget, attempts: int, waiting: Sequence[BuildTarget]
+    ) -> None:
+        """Build an edition and renew all claims meanwhile; the build ends where its claim is lost."""
         task = asyncio.create_task(self._build_and_publish(builder, target, attempts))
         try:
             while not (await asyncio.wait({task}, timeout=LEASE_S / 3))[0]:
-                if not await self._builds().renew(builder.engine, target, LEASE_S):
+                kept = {one.edition: await self._builds().renew(builder.engine, one, LEASE_S) for one in waiting}
+                if not kept[target.edition]:
                     break
         finally:
             await cancel_and_wait(task)

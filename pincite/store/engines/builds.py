@@ -41,6 +41,12 @@ class EngineBuilds:
         [found] = await self._database.run_batch(target.owner, _RENEW, values=values, durable=False)
         return bool(found)
 
+    async def release(self, engine: BuiltEngine, targets: Sequence[BuildTarget]) -> None:
+        """Give claims back that were not begun; they count as no attempt."""
+        for target in targets:
+            values = {"engine": engine, "edition": target.edition, "holder": target.holder}
+            await self._database.run_batch(target.owner, _RELEASE, values=values, durable=False)
+
     async def source(self, target: BuildTarget) -> BuildSource:
         """Read the passages of an edition; `Conflict` if it was removed."""
         async with self._database.transaction(target.owner, local=LONG_TIMEOUTS) as connection:
@@ -60,8 +66,11 @@ class EngineBuilds:
     async def publish(
         self, engine: BuiltEngine, target: BuildTarget, signature: str, rows: EngineRows, note: str = ""
     ) -> None:
-        """Write what was built in place of what there was, in one transaction; `note` says what is missing."""
-        async with self._database.transaction(target.owner, local=LONG_TIMEOUTS) as connection:
+        """Write what was built in place of what there was, in one transaction; `note` says what is missing.
+
+        The transaction does not wait for the disk: what a crash takes back is built again.
+        """
+        async with self._database.transaction(target.owner, durable=False, local=LONG_TIMEOUTS) as connection:
             realm = await _lock(connection, engine, target)
             await remove_rows(connection, [target.edition], [engine])
             await rows.write(connection, target, realm)
@@ -114,6 +123,10 @@ _PASSAGES = """
 _RENEW = """
     update engine_edition set lease_until = now() + make_interval(secs => %(lease)s)
     where edition = %(edition)s and engine = %(engine)s and holder = %(holder)s returning 1
+"""
+_RELEASE = """
+    update engine_edition set holder = null, lease_until = null, attempts = greatest(0, attempts - 1)
+    where edition = %(edition)s and engine = %(engine)s and holder = %(holder)s
 """
 # The rows of an edition that is moving to another realm are written afterwards, in the realm where it then is.
 _LOCK = """

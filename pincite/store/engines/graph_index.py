@@ -14,10 +14,10 @@ from pincite.store.database import Database
 from pincite.store.search import scope_sql
 
 MAX_PASSAGES_PER_NAME = 61
-"""Passages of an entity of the first hop that are read at most, one more than the search uses."""
+"""Passages of an entity that are read at most; an entity with so many is not followed."""
 MAX_FAR_PASSAGES_PER_NAME = 8
 """Passages of an entity of the second hop that are read at most; those of documents that are called so come first."""
-MAX_NAMES = 100
+MAX_NAMES = 40
 """Entities of the second hop that are followed at most."""
 MAX_LINKS = 6000
 """Links that are read at most, those of the best passages and of the first hop first."""
@@ -82,38 +82,52 @@ class PostgresGraph:
         return [Match(chunk, cosine) for chunk, cosine in found]
 
 
-# `m.realm = any(...)` and the join with the served edition stand at every hop.
+# `m.realm = any(...)` and the served edition are compared at every hop. All mentions of a passage are of one edition, so
+# `among` need not compare it again. `near` is materialized first: the planner would begin with all editions.
 _HOP = """
     select m.chunk, m.name, cardinality(m.spans) = 0 as about
-    from graph_mention m join edition e on e.key = m.edition join document d on d.id = e.document_id
+    from graph_mention m join edition e on e.key = m.edition {document}
     where m.realm = any ({realms}) and {serving} and {filtered} and {on}
+"""
+# A name of many passages joins nothing. So many of them are read that this is known, which takes no sorting.
+_RARE = """
+    select chunk, name, about from (
+        select read.*, count(*) over () as many from ({by_name} limit %(per_name)s) read) counted
+    where many < %(per_name)s
 """
 _SUBGRAPH = """
     with asked as materialized (
         select unnest(%(names)s::bigint[]) as name
     ), alike as materialized (
-        select s.one, s.other from graph_same s join edition e on e.key = s.edition join document d on d.id = e.document_id
+        select s.one, s.other from graph_same s join edition e on e.key = s.edition {document}
         where s.realm = any ({realms}) and {serving} and {filtered}
-          and (s.one in (select name from asked) or s.other in (select name from asked))
+          and (s.one = any(%(names)s::bigint[]) or s.other = any(%(names)s::bigint[]))
+    ), found as materialized (
+        select m.chunk, m.name, m.edition, cardinality(m.spans) = 0 as about from graph_mention m
+        where m.chunk = any(%(chunks)s) and m.realm = any ({realms})
     ), near as materialized (
-        {by_chunk}
+        select chunk, name, about from found where edition in (
+            select e.key from edition e {document}
+            where e.key = any (array(select edition from found)) and {serving} and {filtered})
     ), first as materialized (
         select name from asked union select one from alike union select other from alike union select name from near
     ), hop1 as materialized (
         select h.* from first f cross join lateral (
-            {by_first} order by about desc, m.chunk limit %(per_name)s) h
+            {rare}) h
     ), among as materialized (
-        {by_hop}
+        select m.chunk, m.name, cardinality(m.spans) = 0 as about from graph_mention m
+        where m.realm = any ({realms}) and m.chunk = any (array(select chunk from hop1))
     ), second as materialized (
         select name from among where name not in (select name from first)
         group by name order by count(*) desc, name limit %(most_names)s
     ), hop2 as materialized (
         select h.* from second f cross join lateral (
-            {by_second} order by about desc, m.chunk limit %(per_far_name)s) h
+            {rare} order by about desc, chunk limit %(per_far_name)s) h
     ), links as materialized (
         select chunk, name, about, min(hop) as hop from (
             select *, 1 as hop from near union all select *, 1 from hop1
-            union all select *, 2 from among where name in (select name from second) union all select *, 2 from hop2
+            union all select *, 2 from among where name = any (array(select name from second))
+            union all select *, 2 from hop2
         ) every group by chunk, name, about
     )
     (select 'link', chunk::bigint, name, about from links order by hop, chunk, name limit %(most)s)
@@ -136,25 +150,18 @@ _NEAREST = """
 
 @lru_cache(maxsize=32)
 def _statement(filters: Filters) -> bytes:
-    """Return the statement for filters of this shape."""
-    every: sql.Composable = sql.SQL("true")
+    """Return the statement for filters of this shape; without filters, the state of the edition says that it is served."""
+    parts: dict[str, sql.Composable] = {
+        "realms": sql.SQL(scope_sql.REALMS),
+        "document": sql.SQL(""),
+        "serving": sql.SQL("e.state = 'served'"),
+        "filtered": sql.SQL("true"),
+    }
     if scope_sql.is_filtered(filters):
-        every = sql.SQL("d.id in (select id from {} as document where {})").format(
+        parts["document"] = sql.SQL("join document d on d.id = e.document_id")
+        parts["serving"] = scope_sql.serving(filters)
+        parts["filtered"] = sql.SQL("d.id in (select id from {} as document where {})").format(
             scope_sql.library(filters), scope_sql.documents(filters)
         )
-    parts = {"realms": sql.SQL(scope_sql.REALMS), "serving": scope_sql.serving(filters), "filtered": every}
-
-    def hop(on: str) -> sql.Composed:
-        return sql.SQL(_HOP).format(**parts, on=sql.SQL(on))
-
-    return (
-        sql.SQL(_SUBGRAPH)
-        .format(
-            **parts,
-            by_chunk=hop("m.chunk = any(%(chunks)s)"),
-            by_first=hop("m.name = f.name"),
-            by_hop=hop("m.chunk in (select chunk from hop1)"),
-            by_second=hop("m.name = f.name"),
-        )
-        .as_bytes(None)
-    )
+    rare = sql.SQL(_RARE).format(by_name=sql.SQL(_HOP).format(**parts, on=sql.SQL("m.name = f.name")))
+    return sql.SQL(_SUBGRAPH).format(**parts, rare=rare).as_bytes(None)

@@ -162,9 +162,11 @@ def test_builds_wait_while_documents_are_indexed(open_pincite: Callable[..., Any
         async with open_pincite() as pincite:
             builder = Builder()
             await prepared(pincite, "a.md", "b.md")
-            busy: Sequence[bool] = iter([False, True, True])  # type: ignore[assignment]
+            busy: Sequence[bool] = iter([False, True, True, True])  # type: ignore[assignment]
             engines = EngineWorker(lambda: pincite.services.engine_builds, lambda: [builder])
             await engines.work(lambda: next(busy))  # type: ignore[call-overload]
             assert len(builder.sources) == 1
+            [(_, attempts)] = await pincite.services.engine_builds.claim("late", "s1", lease_s=60, most=9)
+            assert attempts == 1  # the other was given back
 
     asyncio.run(go())
