@@ -9,7 +9,6 @@ import hashlib
 import json
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,8 +18,8 @@ from pincite.core.protocols import LLM
 from pincite.core.query.prompt import Message, Prompt
 from pincite.core.query.question import Sampling
 from pincite.core.traces import count
-from pincite.errors import ProviderError, Unavailable
-from pincite.models.facts import facts_of
+from pincite.errors import Unavailable
+from pincite.models.whole_answer import lowest_temperature, whole_answer
 from pincite.store.indexing.enrichments import Enrichments
 from pincite.store.indexing.jobs import Job
 from pincite.text.invisible import visible
@@ -40,8 +39,6 @@ CONTEXT_CHARS = 1000
 """Characters before and after a passage that are in the prompt, cut to whole lines."""
 MAX_PASSAGE_CHARS = 8000
 """Characters of a passage that are in the prompt."""
-_SAMPLING_TEMPERATURE = 0.7
-"""Temperature for models that do not support greedy decoding."""
 
 _PROMPT = """\
 You prepare passages of documents so that a search can find them. \
@@ -139,25 +136,12 @@ class Enricher:
         return written
 
     async def _complete(self, writer: LLM, model: str, chunk: Chunk) -> str:
-        greedy = facts_of(model).greedy
-        sampling = Sampling(
-            self._tools.settings.model or None, 0.0 if greedy else _SAMPLING_TEMPERATURE, max_tokens=MAX_TOKENS
-        )
+        sampling = Sampling(self._tools.settings.model or None, lowest_temperature(model), max_tokens=MAX_TOKENS)
         prompt_text = visible(_prompt_text(chunk, self._about, self._text))
         prompt = Prompt(
             chunk.text[:MAX_PASSAGE_CHARS], (Message("user", prompt_text),), (), len(prompt_text) // 3, sampling
         )
-        answer = ""
-        try:
-            async with (
-                asyncio.timeout(CALL_TIMEOUT_S),
-                aclosing(writer.write(prompt)) as pieces,  # type: ignore[type-var]
-            ):
-                async for piece in pieces:
-                    answer += piece.text
-        except TimeoutError:
-            raise ProviderError(f"the model took longer than {CALL_TIMEOUT_S:g} s") from None
-        return answer
+        return await whole_answer(writer, prompt, CALL_TIMEOUT_S)
 
 
 class _InvalidEnrichment(Exception):

@@ -12,12 +12,9 @@ from pincite.core.query.question import Question, Sampling
 from pincite.core.run import Run
 from pincite.core.traces import llm_request_attributes, llm_response_attributes
 from pincite.errors import ProviderError
-from pincite.models.facts import facts_of
+from pincite.models.whole_answer import lowest_temperature
 from pincite.query.prompt.budget import TOKENS_PER_MESSAGE, tokenizer, window_of
 from pincite.query.prompt.templates import Prompts
-
-NON_GREEDY_TEMPERATURE = 0.7
-"""Temperature of helper calls for models that must not decode greedily."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +36,13 @@ def render_prompt(
     schema: Mapping[str, Any] | None = None,
 ) -> Prompt | None:
     """A prompt of one message from a template; None where it does not fit into the context window."""
-    facts, count = facts_of(run.model_of(question)), tokenizer(run.settings.chunking.tokenizer).count
+    count = tokenizer(run.settings.chunking.tokenizer).count
     shown = Prompts.of(run).get(name).fill(**fills)
     tokens = count(shown) + TOKENS_PER_MESSAGE
     if tokens > window_of(run, question) - bounds.tokens:
         return None
-    sampling = Sampling(
-        question.sampling.model, 0.0 if facts.greedy else NON_GREEDY_TEMPERATURE, max_tokens=bounds.tokens
-    )
+    temperature = lowest_temperature(run.model_of(question))
+    sampling = Sampling(question.sampling.model, temperature, max_tokens=bounds.tokens)
     return Prompt(question.text, (Message("user", shown),), (), tokens, sampling, schema=schema)
 
 

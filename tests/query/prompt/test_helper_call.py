@@ -7,7 +7,8 @@ from pincite.core.query.prompt import Prompt, StreamPart, Usage
 from pincite.core.query.question import Question, Sampling
 from pincite.core.run import Run
 from pincite.errors import ProviderError
-from pincite.query.prompt.helper_call import NON_GREEDY_TEMPERATURE, Bounds, complete, render_prompt
+from pincite.models.whole_answer import LEAST_TEMPERATURE
+from pincite.query.prompt.helper_call import Bounds, complete, render_prompt
 
 BOUNDS = Bounds(seconds=5, tokens=50, characters=20)
 
@@ -42,7 +43,7 @@ def test_a_prompt_is_one_message_within_the_models_window(make_run: Callable[...
     assert prompt_of(make_run(llm=Model(window=100)), Question("How tall?")) is None
     warm = prompt_of(make_run(llm=Model(name="qwen3:8b")), Question("How tall?"))
     assert warm is not None
-    assert warm.sampling.temperature == NON_GREEDY_TEMPERATURE
+    assert warm.sampling.temperature == LEAST_TEMPERATURE
 
 
 def test_reading_stops_at_the_limit_and_closes_the_model(make_run: Callable[..., Run]) -> None:
