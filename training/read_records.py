@@ -4,7 +4,9 @@
 
 A record is a short document with its questions, unanswerable questions, yes/no questions and claims in English and
 German (`training/records/README.md`). A twelfth of the records is held out. Each example is made `--times` times, in
-different surroundings: the text alone, under its title, beside another text. `--short` is for a training on a CPU:
+different surroundings: the text alone, under its title, beside another text. Where a text has sections, half of its
+questions are asked of one section under its headings, as pincite reads passages; one that does not answer makes an
+unanswerable example. `--short` is for a training on a CPU:
 each example in one of the two languages only, and half of what has a deciding sentence with the sentences round it alone.
 """
 
@@ -44,6 +46,22 @@ def place(text: str, answer: str, question: str) -> tuple[int, int]:
     return max(found, key=shared)
 
 
+HEADING = re.compile(r"^#{1,4} +(.+)$", re.MULTILINE)
+
+
+def sections(text: str) -> list[tuple[str, int, int]]:
+    """Heading, start and end of each section of a text that has at least two; what precedes the first heading has none."""
+    marks = list(HEADING.finditer(text))
+    if not marks:
+        return []
+    starts = [(one[1].strip(), one.end() + 1) for one in marks]
+    ends = [*(one.start() for one in marks[1:]), len(text)]
+    found = [(head, start, end) for (head, start), end in zip(starts, ends, strict=True)]
+    if marks[0].start():
+        found.insert(0, ("", 0, marks[0].start()))
+    return [one for one in found if text[one[1] : one[2]].strip()] if len(found) > 1 else []
+
+
 class Maker:
     """Makes the examples of records; other records of the language give foreign text."""
 
@@ -70,7 +88,7 @@ class Maker:
         kind = random.random()
         before, after = "", ""
         if kind < 0.4:
-            before = record["title"] + "\n"
+            before = "" if text.startswith(record["title"]) else record["title"] + "\n"
         elif kind < 0.7:
             other = random.choice(self.others[record["language"]])
             parts = [other[a:b] for a, b in sentences(other)]
@@ -79,6 +97,15 @@ class Maker:
             before, after = (foreign + "\n", "") if random.random() < 0.5 else ("", "\n" + foreign)
         passage = before + text + after
         return (passage, len(before)) if self.fits(question, passage) else (text, 0)
+
+    def section(self, record: dict, span: tuple[int, int], holds: bool) -> tuple[str, int] | None:
+        """A section under its headings that holds the span, or another one; and where its text begins in the record's."""
+        rest = [one for one in sections(record["text"]) if (one[1] <= span[0] and span[1] <= one[2]) is holds]
+        if not rest:
+            return None
+        head, start, end = random.choice(rest)
+        above = "".join(line + "\n" for line in (record["title"], head) if line) if random.random() < 0.85 else ""
+        return above + record["text"][start:end].rstrip(), start - len(above)
 
     def codes(self, record: dict, same: float = 0.65) -> tuple[str, ...]:
         """The languages to ask in."""
@@ -119,7 +146,15 @@ class Maker:
             span = place(text, item["answer"], item[record["language"]])
             rest = "".join(text[a:b] for a, b in sentences(text) if b <= span[0] or a >= span[1]).strip()
             for code in self.codes(record):
-                self.add("span", record, code, item[code], span, answerable=1, polarity=2)
+                near = self.section(record, span, holds=True) if random.random() < 0.5 else None
+                if near:
+                    moved = (span[0] - near[1], span[1] - near[1])
+                    self.add("span", record, code, item[code], moved, near[0], answerable=1, polarity=2)
+                else:
+                    self.add("span", record, code, item[code], span, answerable=1, polarity=2)
+                far = self.section(record, span, holds=False) if random.random() < 0.35 else None
+                if far and item["answer"] not in far[0] and len(far[0]) > 80:
+                    self.add("span", record, code, item[code], text=far[0], answerable=0, polarity=2)
                 if item["answer"] not in rest and len(rest) > 80 and random.random() < 0.35:
                     self.add("span", record, code, item[code], text=rest, answerable=0, polarity=2)
         for item in record["unanswerable"]:

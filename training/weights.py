@@ -2,7 +2,7 @@
 
 python training/weights.py pack MODEL.onnx OUT_DIR --part-mib 40    an ONNX file as 16-bit parts that travel well
 python training/weights.py unpack OUT_DIR MODEL.onnx                and back (32-bit)
-python training/weights.py mean NEW.npz OLD.npz OUT.npz --share .75  the mean of two states of a training
+python training/weights.py mean NEW.npz [NEW.npz ...] OLD.npz OUT.npz --share .75  the mean of states of a training
 python training/weights.py export STUDENT.npz MODEL.onnx [--fp32]   an embedder as the graph that pincite runs (int8)
 python training/weights.py export-reader READER.npz MODEL.onnx      a reader as the graph that pincite runs
 python training/weights.py import-reader MODEL.onnx READER.npz      and back, to continue its training (as rounded)
@@ -134,10 +134,13 @@ def unpack(folder: str, path: str) -> None:
     onnx.save(model, path)
 
 
-def mean(new: str, old: str, path: str, share: float) -> None:
-    """The weighted mean of two states of one model."""
-    states = [{name: array.astype(np.float32) for name, array in np.load(file).items()} for file in (new, old)]
-    made = {name: share * array + (1 - share) * states[1][name] for name, array in states[0].items()}
+def mean(new: list[str], old: str, path: str, share: float) -> None:
+    """The mean of new states of one model, and of that and an old one, which has the rest of the weight."""
+    states = [{name: array.astype(np.float32) for name, array in np.load(file).items()} for file in (*new, old)]
+    before = states.pop()
+    made = {
+        name: share * sum(one[name] for one in states) / len(states) + (1 - share) * before[name] for name in before
+    }
     np.savez(path, **{name: array.astype(np.float16) for name, array in made.items()})
 
 
@@ -145,14 +148,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("pack", "unpack", "mean", "export", "export-reader", "import-reader"))
     parser.add_argument("paths", nargs="+")
-    parser.add_argument("--share", type=float, default=0.75, help="mean: weight of the first file")
+    parser.add_argument("--share", type=float, default=0.75, help="mean: weight of the new files")
     parser.add_argument("--part-mib", type=int, default=40)
     parser.add_argument("--fp32", action="store_true", help="export: without rounding to int8")
     options = parser.parse_args()
     if options.what == "pack":
         pack(*options.paths, options.part_mib * 2**20)
     elif options.what == "mean":
-        mean(*options.paths, options.share)
+        *new, old, path = options.paths
+        mean(new, old, path, options.share)
     elif options.what == "unpack":
         unpack(*options.paths)
     elif options.what == "import-reader":

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from pincite.models.shipped import shipped_model
-from training.read_records import CONTRADICTED, NOT_STATED, SUPPORTED, Maker, place
+from training.read_records import CONTRADICTED, NOT_STATED, SUPPORTED, Maker, place, sections
 
 TEXT = "The pool opens at 9 on weekdays. On Sunday it opens at 10. Dogs may not enter the garden."
 RECORD = {
@@ -81,3 +81,27 @@ def test_short_examples_have_one_language_each_and_the_deciding_sentence() -> No
     assert {one["q"].rstrip("?").lower() for one in yesno} == {"may dogs come in", "dürfen hunde hinein"}
     assert all(one["p"][slice(*one["span"])] == "Dogs may not enter the garden." for one in yesno)
     assert min(len(one["p"]) for one in yesno) < len(long["text"]) <= max(len(one["p"]) for one in yesno)
+
+
+def test_a_question_is_asked_of_the_section_that_answers_and_of_one_that_does_not() -> None:
+    text = "Notice for guests.\n## Opening\nThe pool opens at 9 on weekdays and closes at 20.\n## Dogs\nDogs stay outside; for them there is a shady place with water behind the fence."
+    found = sections(text)
+    assert [(head, text[a:b].strip()[:8]) for head, a, b in found] == [
+        ("", "Notice f"),
+        ("Opening", "The pool"),
+        ("Dogs", "Dogs sta"),
+    ]
+    question = {"en": "When does the pool open?", "de": "Wann öffnet das Bad?", "answer": "9"}
+    record = RECORD | {"text": text, "questions": [question], "yesno": [], "claims": []}
+    random.seed(1)
+    maker = Maker([record, OTHER], str(shipped_model("pincite-embed").file("tokenizer.json")))
+    for _ in range(30):
+        maker.take(record)
+    asked = [one for one in maker.made if "open" in one["q"].lower() and one["task"] == "span"]
+    assert {one["p"][slice(*one["span"])] for one in asked if one["answerable"]} == {"9"}
+    assert any(one["p"].startswith("Pool\nOpening\nThe pool") for one in asked if one["answerable"])
+    assert any("Dogs\nDogs stay" in one["p"] and "opens" not in one["p"] for one in asked if not one["answerable"])
+
+
+def test_a_text_without_headings_has_no_sections() -> None:
+    assert sections(TEXT) == []

@@ -7,7 +7,7 @@ import pytest
 
 from pincite.models.bert_input import READER_OUTPUTS
 from pincite.models.onnx import open_session
-from training.weights import export, import_reader, reader_tensors
+from training.weights import export, import_reader, mean, reader_tensors
 
 WIDTH = 384
 
@@ -82,3 +82,13 @@ def test_an_exported_embedder_gives_a_unit_vector(tmp_path: Path) -> None:
     [vectors] = open_session(str(tmp_path / "model.onnx")).run(None, {"ids": np.array([[1, 5, 2]])})
     assert vectors.shape == (1, WIDTH)
     assert float(np.linalg.norm(vectors)) == pytest.approx(1, abs=1e-5)
+
+
+def test_new_states_share_their_weight_and_the_old_one_has_the_rest(tmp_path: Path) -> None:
+    for name, value in (("one", 2.0), ("two", 6.0), ("old", 8.0)):
+        np.savez(tmp_path / f"{name}.npz", bias=np.full(3, value))
+    one, two, old, made = (str(tmp_path / f"{name}.npz") for name in ("one", "two", "old", "made"))
+    mean([one, two], old, made, 0.75)
+    assert np.load(made)["bias"].tolist() == [5.0, 5.0, 5.0]  # .75 x 4 + .25 x 8
+    mean([one], old, made, 0.5)
+    assert np.load(made)["bias"].tolist() == [5.0, 5.0, 5.0]
