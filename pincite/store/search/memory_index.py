@@ -1,16 +1,27 @@
-"""Search in the memory of this process where the index is there, else in PostgreSQL; texts always come from it."""
+"""Search in the memory of this process where the index is there, else in PostgreSQL; it says what may be read."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+
+from psycopg import sql
 
 from pincite.config.branches.retrieval import Rag
 from pincite.core.accounts.access import Scope
 from pincite.core.protocols import Fetched, Match, TermMatches, TitleMatch, Vector
+from pincite.core.query.hits import RetrievedChunk
 from pincite.core.query.question import Filters
 from pincite.store.database import Database
+from pincite.store.search import scope_sql
+from pincite.store.search.chunk_columns import retrieved_chunk
 from pincite.store.search.corpus_stats import CorpusStatsCache
-from pincite.store.search.postgres_index import MAX_DOCUMENTS_PER_NAME, NO_FILTERS, PostgresIndex
+from pincite.store.search.postgres_index import (
+    MAX_DOCUMENTS_PER_NAME,
+    NO_FILTERS,
+    PostgresIndex,
+    chunks_statement,
+    other_models,
+)
 from pincite.store.search.resident.cache import ResidentIndexes
 from pincite.store.search.resident.loading import REVISIONS, Vectors
 from pincite.store.search.resident.view import View
@@ -18,6 +29,11 @@ from pincite.store.search.vocabulary import PostgresVocabulary
 from pincite.text.terms import query_terms
 
 _REVISIONS = REVISIONS.encode()
+_CHECK = """
+    select array(select key from chunk where key = any(%(known)s::int[]) and realm = any ({realms})), ({others}),
+           array(select coalesce(c.revision, 0) from unnest(%(realms)s::int[]) with ordinality r (realm, n)
+                 left join corpus c on c.realm = r.realm order by r.n)
+"""
 
 
 class MemoryIndex(PostgresIndex):
@@ -80,11 +96,45 @@ class MemoryIndex(PostgresIndex):
         self, keys: Sequence[int], vectors: Sequence[Vector], *, scope: Scope, filters: Filters = NO_FILTERS
     ) -> Fetched:
         """Read chunks by key from one snapshot; `outdated` if they were found in memory and something changed since."""
+        view = self._view(scope, filters) if self._found_in_memory else None
+        if view is not None:
+            return await self._fetch_new(view, keys, vectors, scope, filters)
         fetched, [revisions] = await self._fetch(keys, vectors, scope, filters, _REVISIONS)
-        if self._found_in_memory and dict(revisions) != dict(zip(scope.realms, scope.revisions, strict=True)):
-            self._found_in_memory, self._changed = False, True
-            return replace(fetched, outdated=True)
-        return fetched
+        changed = dict(revisions) != dict(zip(scope.realms, scope.revisions, strict=True))
+        return self._outdated(fetched) if self._found_in_memory and changed else fetched
+
+    def remembered(self, keys: Sequence[int], *, scope: Scope, filters: Filters) -> Mapping[int, RetrievedChunk]:
+        """Return the chunks whose text was read before and is current; whether they may be shown, `fetch` finds out."""
+        return self._resident.passages.find(keys, scope) if self._found_in_memory else {}
+
+    async def _fetch_new(
+        self, view: View, keys: Sequence[int], vectors: Sequence[Vector], scope: Scope, filters: Filters
+    ) -> Fetched:
+        """Return the chunks that this person sees now: the remembered ones without their text, the others read.
+
+        Which chunks row-level security lets this person see, and the revisions, are of one snapshot. If the revisions
+        are still those of the scope, the documents are those in memory, and the remembered chunks are served as they
+        are.
+        """
+        passages, shape = self._resident.passages, scope_sql.shape(filters)
+        known = passages.find(keys, scope)
+        new = [key for key in keys if key not in known]
+        values = {**scope_sql.values(scope, filters), "known": list(known), "keys": new, "model": self._model}
+        statements = [*([chunks_statement(shape, 0)] if new else []), _check_statement(shape)]
+        *read, [(visible, others, revisions)] = await self._database.read_batch(
+            scope, *statements, values=values, by_key=True
+        )
+        if tuple(revisions) != scope.revisions:
+            return self._outdated(Fetched({}, {}, others))
+        made = [(row[-2], retrieved_chunk(row)) for rows in read for row in rows]
+        passages.keep(made, scope)
+        chunks = {key: known[key] for key in visible} | {chunk.key: chunk for _, chunk in made}
+        return Fetched(chunks, view.cosines(list(chunks), vectors), others)
+
+    def _outdated(self, fetched: Fetched) -> Fetched:
+        """Return what was read as outdated; from now on this request is searched in PostgreSQL."""
+        self._found_in_memory, self._changed = False, True
+        return replace(fetched, outdated=True)
 
 
 class MemoryVocabulary(PostgresVocabulary):
@@ -103,6 +153,13 @@ class MemoryVocabulary(PostgresVocabulary):
         known = frozenset(word for word in words if any(map(view.has_term, _terms_of(word, view.languages))))
         missing = frozenset(words) - known
         return known | (await super().known_words(missing, scope=scope) if missing else frozenset())
+
+
+@lru_cache(maxsize=64)
+def _check_statement(filters: Filters) -> bytes:
+    """Return the statement for the known chunks that a person sees, the documents of other models, the revisions."""
+    statement = sql.SQL(_CHECK).format(realms=sql.SQL(scope_sql.REALMS), others=other_models(filters))
+    return statement.as_bytes(None)
 
 
 @lru_cache(maxsize=10_000)
