@@ -8,7 +8,7 @@ import re
 from bisect import bisect_left, bisect_right, insort
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from heapq import heapify, heappop, heappush
 
@@ -25,6 +25,8 @@ MIN_LENGTH_RATIO = 0.9
 MIN_SHARED_TOKENS = 0.8
 """Texts with a lower share of common tokens (split at white space) are not compared word by word."""
 
+TOKEN_BITS = 1024
+"""Bits that stand for the tokens of a text."""
 SHORT_TEXT_CHARS = 100
 """Texts of at most this many characters are always compared word by word: punctuation weighs much in their tokens."""
 
@@ -68,16 +70,32 @@ def _is_duplicate(one: str, other: str) -> bool:
         return True
     if len(one) > SHORT_TEXT_CHARS or len(other) > SHORT_TEXT_CHARS:
         mine, theirs = _tokens(one), _tokens(other)
-        least = MIN_SHARED_TOKENS * max(len(mine), len(theirs))
-        if min(len(mine), len(theirs)) < least or len(mine & theirs) < least:
+        least = MIN_SHARED_TOKENS * max(len(mine.words), len(theirs.words))
+        if mine.most_shared(theirs) < least or len(mine.words & theirs.words) < least:
             return False
     return _has_same_words(one, other)
 
 
+@dataclass(frozen=True, slots=True)
+class _Tokens:
+    """The tokens of a text, and a number with one bit set for each of them, of few possible bits."""
+
+    words: frozenset[str]
+    bits: int
+
+    def most_shared(self, other: "_Tokens") -> int:
+        """The number of tokens that two texts share at most: each bit of one alone is a token that the other lacks."""
+        mine, theirs = self.bits & ~other.bits, other.bits & ~self.bits
+        return min(len(self.words) - mine.bit_count(), len(other.words) - theirs.bit_count())
+
+
 @lru_cache(maxsize=1024)
-def _tokens(text: str) -> frozenset[str]:
+def _tokens(text: str) -> _Tokens:
     """The tokens of a text; cached, since later questions find the same passages."""
-    return frozenset(text.lower().split())
+    found, bits = frozenset(text.lower().split()), 0
+    for token in found:
+        bits |= 1 << hash(token) % TOKEN_BITS
+    return _Tokens(found, bits)
 
 
 def _has_same_words(one: str, other: str) -> bool:

@@ -157,20 +157,34 @@ def _fetch_limit(run: Run, plan: Plan) -> int:
 
 async def _search(run: Run, plan: Plan, vectors: Mapping[int, Vector]) -> tuple[Mapping[int, Vector], list[Ranking]]:
     """Run the lexical searches while the queries are being embedded, then the dense searches."""
+    if run.kit.index.answers_at_once(run.scope, plan.question.filters):
+        words = [await _lexical(run, plan, search) for search in plan.searches if search.via == "lexical"]
+        vectors = vectors or await _embed(run, plan)
+        dense = [await _dense(run, plan, search, vectors[search.query]) for search in _dense_searches(plan, vectors)]
+        return vectors, await _never_nothing(run, plan, dense, words)
     lexical = [
         asyncio.ensure_future(_lexical(run, plan, search)) for search in plan.searches if search.via == "lexical"
     ]
     try:
         vectors = vectors or await _embed(run, plan)
-        wanted = [search for search in plan.searches if search.via == "dense" and search.query in vectors]
+        wanted = _dense_searches(plan, vectors)
         dense = await asyncio.gather(*(_dense(run, plan, search, vectors[search.query]) for search in wanted))
         words = await asyncio.gather(*lexical)
     finally:
         for task in lexical:
             task.cancel()
-    if not words and not any(ranking.matches for ranking in dense):  # no lexical search was planned
+    return vectors, await _never_nothing(run, plan, dense, words)
+
+
+def _dense_searches(plan: Plan, vectors: Mapping[int, Vector]) -> list[Search]:
+    return [search for search in plan.searches if search.via == "dense" and search.query in vectors]
+
+
+async def _never_nothing(run: Run, plan: Plan, dense: Sequence[Ranking], words: Sequence[Ranking]) -> list[Ranking]:
+    """All rankings; where no lexical search was planned and the dense ones found nothing, those of lexical ones."""
+    if not words and not any(ranking.matches for ranking in dense):
         words = [await _lexical(run, plan, Search(text, "lexical", n)) for n, text in enumerate(plan.searched)]
-    return vectors, [*dense, *words]
+    return [*dense, *words]
 
 
 async def _embed(run: Run, plan: Plan) -> Mapping[int, Vector]:

@@ -103,6 +103,11 @@ class MemoryIndex(PostgresIndex):
         changed = dict(revisions) != dict(zip(scope.realms, scope.revisions, strict=True))
         return self._outdated(fetched) if self._found_in_memory and changed else fetched
 
+    def answers_at_once(self, scope: Scope, filters: Filters) -> bool:
+        """Whether dense and lexical search need no database, so that nothing is gained by running them together."""
+        now = filters.as_of is None and filters.index is None
+        return now and not self._changed and self._resident.is_current(scope, self._vectors)
+
     def remembered(self, keys: Sequence[int], *, scope: Scope, filters: Filters) -> Mapping[int, RetrievedChunk]:
         """Return the chunks whose text was read before and is current; whether they may be shown, `fetch` finds out."""
         return self._resident.passages.find(keys, scope) if self._found_in_memory else {}

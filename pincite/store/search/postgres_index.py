@@ -128,6 +128,10 @@ class PostgresIndex:
         fetched, _ = await self._fetch(keys, vectors, scope, filters)
         return fetched
 
+    def answers_at_once(self, scope: Scope, filters: Filters) -> bool:
+        """Whether dense and lexical search need no database, so that nothing is gained by running them together."""
+        return False
+
     def remembered(self, keys: Sequence[int], *, scope: Scope, filters: Filters) -> Mapping[int, RetrievedChunk]:
         """Return the chunks whose text is known without reading it: here, none."""
         return {}
