@@ -15,18 +15,7 @@ from pincite.store.database import Columns, Database, by_name, fetch_all, fetch_
 from pincite.store.documents.blobs import Blobs
 from pincite.store.documents.row import SELECT_DOCUMENT, VERSION_TEXT_COLUMNS, to_document
 from pincite.store.documents.sorting import in_usual_order, offset_of, order_of
-
-# The position is read after the snapshot was taken: the log up to there holds all that the snapshot shows.
-_SCOPE = """
-    select own.realms, own.revisions, case when pg_is_in_recovery() then '' else pg_current_wal_lsn()::text end,
-           (select id from generation where state = 'serving'),
-           array(select wanted from unnest(array['graph', 'tree', 'late']) wanted where exists (
-                select from engine_edition b
-                where b.engine = wanted and b.signature is not null and b.realm = any(own.realms)))
-    from (select coalesce(array_agg(r order by r), '{}') as realms,
-                 coalesce(array_agg(coalesce(c.revision, 0) order by r), '{}') as revisions
-          from unnest(readable()) r left join corpus c on c.realm = r where %(looks)s or not (select shut_out())) own
-"""
+from pincite.store.search import scope_sql
 
 
 class Library:
@@ -44,10 +33,10 @@ class Library:
     async def scope_now(self, person: str) -> tuple[Scope, int]:
         """Return the scope of a person, and the id of the index that is searched now; 0 before the first."""
         # A suspended person reads nothing; an administrator who views that person's library does.
-        [[(realms, revisions, position, index, built)]] = await self._database.run_batch(
-            person, _SCOPE, values={"looks": read_only.get()}, by_key=True
+        [[row]] = await self._database.run_batch(
+            person, scope_sql.SCOPE, values={"looks": read_only.get()}, by_key=True
         )
-        return Scope(person, tuple(realms), tuple(revisions), position, frozenset(built)), index or 0
+        return scope_sql.scope_of(person, row)
 
     async def unreadable(self, person: str, document_ids: Collection[str]) -> frozenset[str]:
         """Return the documents that a person may not read or that are gone; `Unauthorized` for a suspended person."""

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from typing import Any
 
 from psycopg import sql
 
@@ -29,11 +30,16 @@ from pincite.store.search.vocabulary import PostgresVocabulary
 from pincite.text.terms import query_terms
 
 _REVISIONS = REVISIONS.encode()
+_SCOPE = scope_sql.SCOPE.encode()
 _CHECK = """
     select array(select key from chunk where key = any(%(known)s::int[]) and realm = any ({realms})), ({others}),
            array(select coalesce(c.revision, 0) from unnest(%(realms)s::int[]) with ordinality r (realm, n)
                  left join corpus c on c.realm = r.realm order by r.n)
 """
+
+
+class ScopeChanged(Exception):
+    """The scope that a request assumed is not that of now; the request begins again."""
 
 
 class MemoryIndex(PostgresIndex):
@@ -56,6 +62,19 @@ class MemoryIndex(PostgresIndex):
         self._resident = resident
         self._found_in_memory = False
         self._changed = False
+        self._assumed: tuple[Scope, int] | None = None
+
+    def assume(self, scope: Scope, searched: int) -> None:
+        """Search with a scope and an index that were read for an earlier request; `fetch` confirms that they still hold.
+
+        If they do not, it raises `ScopeChanged`, and the request begins again with the scope of now.
+        """
+        self._assumed = scope, searched
+
+    def require_confirmed(self) -> None:
+        """Raise `ScopeChanged` if the scope was assumed and nothing has confirmed it."""
+        if self._assumed is not None:
+            raise ScopeChanged
 
     def _view(self, scope: Scope, filters: Filters) -> View | None:
         view = None if self._changed else self._resident.view(self._database, scope, filters, self._vectors)
@@ -99,6 +118,7 @@ class MemoryIndex(PostgresIndex):
         view = self._view(scope, filters) if self._found_in_memory else None
         if view is not None:
             return await self._fetch_new(view, keys, vectors, scope, filters)
+        self.require_confirmed()
         fetched, [revisions] = await self._fetch(keys, vectors, scope, filters, _REVISIONS)
         changed = dict(revisions) != dict(zip(scope.realms, scope.revisions, strict=True))
         return self._outdated(fetched) if self._found_in_memory and changed else fetched
@@ -126,15 +146,26 @@ class MemoryIndex(PostgresIndex):
         new = [key for key in keys if key not in known]
         values = {**scope_sql.values(scope, filters), "known": list(known), "keys": new, "model": self._model}
         statements = [*([chunks_statement(shape, 0)] if new else []), _check_statement(shape)]
-        *read, [(visible, others, revisions)] = await self._database.read_batch(
-            scope, *statements, values=values, by_key=True
+        assumed = [_SCOPE] if self._assumed else []
+        found = await self._database.read_batch(
+            scope, *assumed, *statements, values=values | {"looks": False}, by_key=True
         )
+        *read, [(visible, others, revisions)] = found
+        if self._assumed:
+            self._confirm(*self._assumed, read.pop(0)[0])
         if tuple(revisions) != scope.revisions:
             return self._outdated(Fetched({}, {}, others))
         made = [(row[-2], retrieved_chunk(row)) for rows in read for row in rows]
         passages.keep(made, scope)
         chunks = {key: known[key] for key in visible} | {chunk.key: chunk for _, chunk in made}
         return Fetched(chunks, view.cosines(list(chunks), vectors), others)
+
+    def _confirm(self, before: Scope, index: int, row: Sequence[Any]) -> None:
+        """Compare the assumed scope and index with those of now, without the position in the log."""
+        now, searched = scope_sql.scope_of(before.person, row)
+        if (before, before.revisions, before.built, index) != (now, now.revisions, now.built, searched):
+            raise ScopeChanged
+        self._assumed = None
 
     def _outdated(self, fetched: Fetched) -> Fetched:
         """Return what was read as outdated; from now on this request is searched in PostgreSQL."""
