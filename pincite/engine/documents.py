@@ -94,12 +94,9 @@ class Documents:
         for first in range(0, len(uploads), UPLOADS_AT_ONCE):
             some = (self._upload(scope, one, schedule) for one in uploads[first : first + UPLOADS_AT_ONCE])
             ended += await asyncio.gather(*some, return_exceptions=True)
-        added = list[Added]()
-        for one in ended:
-            if isinstance(one, BaseException):
-                raise one
-            added.append(one)
-        return added
+        if failed := [one for one in ended if isinstance(one, BaseException)]:
+            raise failed[0]
+        return [one for one in ended if isinstance(one, Added)]
 
     async def _upload(self, scope: Scope, upload: Upload, schedule: Schedule) -> Added:
         checked = await asyncio.to_thread(accept, upload, self._services.settings)

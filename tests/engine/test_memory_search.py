@@ -219,11 +219,18 @@ def test_a_scope_that_changed_since_the_last_search_is_read_again(open_pincite: 
             users, rights = pincite.services.users, pincite.services.permissions
             await users.add("local", "bob", "reader")
             await users.add_group("local", "staff")
-            shared, own = await put(pincite, "a.md", "The heron stands."), await put(pincite, "b.md", "The heron flies.")
+            shared, own = (
+                await put(pincite, "a.md", "The heron stands."),
+                await put(pincite, "b.md", "The heron flies."),
+            )
             scope = await pincite.scope()
             await rights.share(scope, shared, await rights.readers(scope, ShareRequest(groups=("staff",))))
             await rights.share(scope, own, await rights.readers(scope, ShareRequest(users=("bob",))))
-            for joins, expected in ((True, 2), (False, 1), (True, 2)):  # no revision changes: the documents are the same
+            for joins, expected in (
+                (True, 2),
+                (False, 1),
+                (True, 2),
+            ):  # no revision changes: the documents are the same
                 await warm_up(pincite, "bob")
                 assert len(await found(pincite, "heron", "bob")) in (1, 2)
                 await (other.services.users.join if joins else other.services.users.leave)("local", "staff", "bob")
