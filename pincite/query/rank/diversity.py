@@ -25,8 +25,8 @@ MIN_LENGTH_RATIO = 0.9
 MIN_SHARED_TOKENS = 0.8
 """Texts with a lower share of common tokens (split at white space) are not compared word by word."""
 
-TOKEN_BITS = 1024
-"""Bits that stand for the tokens of a text."""
+TOKEN_MARKS = 512
+"""Marks that stand for the tokens of a text."""
 SHORT_TEXT_CHARS = 100
 """Texts of at most this many characters are always compared word by word: punctuation weighs much in their tokens."""
 
@@ -78,7 +78,7 @@ def _is_duplicate(one: str, other: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Tokens:
-    """The tokens of a text, and a number with one bit set for each of them, of few possible bits."""
+    """The tokens of a text, and a number in which each of them sets one of a few bits."""
 
     words: frozenset[str]
     bits: int
@@ -92,10 +92,10 @@ class _Tokens:
 @lru_cache(maxsize=1024)
 def _tokens(text: str) -> _Tokens:
     """The tokens of a text; cached, since later questions find the same passages."""
-    found, bits = frozenset(text.lower().split()), 0
-    for token in found:
-        bits |= 1 << hash(token) % TOKEN_BITS
-    return _Tokens(found, bits)
+    found, marks = frozenset(text.lower().split()), bytearray(TOKEN_MARKS)
+    for value in map(hash, found):
+        marks[value % TOKEN_MARKS] = 1
+    return _Tokens(found, int.from_bytes(marks, "little"))
 
 
 def _has_same_words(one: str, other: str) -> bool:
