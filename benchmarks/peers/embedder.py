@@ -1,4 +1,4 @@
-"""MiniLM for all systems: the graph and tokenizer of pincite, in a few lines."""
+"""The embedder of pincite for all systems: its graph and tokenizer, in a few lines."""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -9,7 +9,7 @@ import onnxruntime
 from tokenizers import Tokenizer
 
 WINDOW = 256
-"""Word pieces the model is shown at once; what is longer is cut there, as sentence-transformers does it."""
+"""Word pieces that the model is shown at once; a longer text is cut there, as sentence-transformers does it."""
 
 
 class Embedder:

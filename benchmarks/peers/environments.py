@@ -7,8 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from pincite.config.settings import cache_folder
-from pincite.providers.minilm_files import TOKENIZER, WEIGHTS, find_weights, load_graph
+from pincite.models.shipped import shipped_model
 
 ROOT = Path(__file__).parents[2]
 REQUIREMENTS = Path(__file__).parent / "requirements"
@@ -51,9 +50,9 @@ def lay_out_model(work: Path) -> None:
     """Put the graph and the tokenizer where every system finds them."""
     folder = work / "model"
     folder.mkdir(parents=True, exist_ok=True)
-    weights = find_weights("", allow_download=False, cache=cache_folder())
-    shutil.copy(weights / TOKENIZER, folder / "tokenizer.json")
-    (folder / "model.onnx").write_bytes(load_graph(weights / WEIGHTS, cache_folder(), "int8"))
+    model = shipped_model("pincite-embed")
+    for name in ("model.onnx", "tokenizer.json"):
+        shutil.copy(model.file(name), folder / name)
 
 
 def _run(command: list[str]) -> None:

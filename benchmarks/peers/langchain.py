@@ -16,7 +16,7 @@ DURABLE = "no: in memory until `save_local`"
 
 
 class Embedding(Embeddings):
-    """MiniLM in the shape that is asked for here."""
+    """The embedder in the shape that is asked for here."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder

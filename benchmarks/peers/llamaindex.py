@@ -19,7 +19,7 @@ DURABLE = "no: in memory until `persist`"
 
 
 class Embedding(BaseEmbedding):
-    """MiniLM in the shape that is asked for here."""
+    """The embedder in the shape that is asked for here."""
 
     _embedder: Any = PrivateAttr()
 

@@ -27,7 +27,8 @@ class System:
 
     async def _add(self, documents: Sequence[tuple[str, str]]) -> None:
         self._pincite.services.workers.start()
-        added = [await self._pincite.documents.upload(Upload(f"{key}.md", text.encode())) for key, text in documents]
+        uploads = [Upload(f"{key}.md", text.encode()) for key, text in documents]
+        added = await self._pincite.documents.upload_all(uploads)
         await self._pincite.documents.wait([one.document.id for one in added])
 
     def search(self, question: str, limit: int) -> list[str]:

@@ -16,7 +16,7 @@ from pincite.core.graph import EntityCard, GraphNode, PathStep
 from pincite.core.operations import StoredFlow
 from pincite.core.query.answer import Answer, Citation, OpenedPassage, SearchResult, Source
 from pincite.core.query.hits import Hit
-from pincite.core.query.question import EffortLevel, Question, RequestedStrategy
+from pincite.core.query.question import EffortLevel, Filters, Question, RequestedStrategy
 from pincite.core.run import Event
 from pincite.engine.admin import Admin
 from pincite.engine.asking import Paths, events_of, make_question, with_level_values
@@ -233,6 +233,8 @@ class AsyncPincite:
         if isinstance(given, Question) and given.filters == asked.filters:
             return  # checked with the question: an unknown folder is an error, other unknown values are warnings
         named = replace(asked.filters, as_of=None)
+        if named == Filters():
+            return
         if unknown := await check_filters(self.services.database, await self.scope(caller), named):
             raise NotFound("; ".join(unknown))
 

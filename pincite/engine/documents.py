@@ -50,6 +50,8 @@ from pincite.store.indexing.job_list import JobList
 
 POLL_S, MAX_POLL_S = 0.1, 0.5
 """Seconds between two polls of `wait`: at first, and at most."""
+UPLOADS_AT_ONCE = 64
+"""Files that are checked and stored together."""
 STALL_TIMEOUT_S = 10.0
 """Seconds that `add` waits for a component that is down; the file stays in the queue."""
 
@@ -84,6 +86,17 @@ class Documents:
     ) -> Added:
         """Upload a file; workers of this or another process index it in the background."""
         return await self._upload(await self._services.scope(caller), upload, Schedule(not start, priority))
+
+    async def upload_all(self, uploads: Sequence[Upload], *, caller: Caller = LOCAL) -> list[Added]:
+        """Upload files, many in one transaction; the error of the first refused one is raised after all others."""
+        scope, schedule = await self._services.scope(caller), Schedule(priority=BULK_PRIORITY)
+        ended = list[Added | BaseException]()
+        for first in range(0, len(uploads), UPLOADS_AT_ONCE):
+            some = (self._upload(scope, one, schedule) for one in uploads[first : first + UPLOADS_AT_ONCE])
+            ended += await asyncio.gather(*some, return_exceptions=True)
+        if failed := [one for one in ended if isinstance(one, BaseException)]:
+            raise failed[0]
+        return [one for one in ended if isinstance(one, Added)]
 
     async def _upload(self, scope: Scope, upload: Upload, schedule: Schedule) -> Added:
         checked = await asyncio.to_thread(accept, upload, self._services.settings)

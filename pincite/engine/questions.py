@@ -4,7 +4,7 @@ import asyncio
 import secrets
 import time
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -12,11 +12,11 @@ from pincite.config.branches.retrieval import Rag
 from pincite.config.levels import LEVEL, find_level
 from pincite.config.profiles import find_profile, for_request
 from pincite.config.settings import Settings
-from pincite.core.accounts.access import LOCAL, Caller
+from pincite.core.accounts.access import LOCAL, Caller, Scope
 from pincite.core.operations import StoredFlow
 from pincite.core.query.answer import PROFILE_STAGE, Answer, Degraded, FusionSettings, SearchResult
-from pincite.core.query.question import Question
-from pincite.core.request_context import deadline, request_id
+from pincite.core.query.question import Filters, Question
+from pincite.core.request_context import deadline, read_only, request_id
 from pincite.core.run import Event, Kit, Run, prefetched
 from pincite.core.traces import Trace
 from pincite.engine.index.tools import IndexTools
@@ -41,6 +41,7 @@ from pincite.store.operations.flows import FlowStore
 from pincite.store.operations.traces import TraceStore
 from pincite.store.operations.tunings import Tunings
 from pincite.store.search.filters import check_filters
+from pincite.store.search.memory_index import MemoryIndex, ScopeChanged
 from pincite.store.search.query_vectors import QueryVectorCache
 from pincite.text.units import count
 from pincite.tracing.recorder import TraceRecorder
@@ -50,11 +51,18 @@ STARTING_DOCUMENTS = 12
 """Documents from which questions to begin with are made: those that were changed last."""
 
 
+SearchedScope = tuple[Scope, int]
+"""A scope, and the id of the index that was searched when it was read."""
+MAX_SCOPES = 1000
+"""People whose last scope is remembered; all are forgotten when there are more."""
+
+
 class Questions:
     """Answers and searches. Each call has its caller's permissions and writes a trace."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
+        self._scopes: dict[str, SearchedScope] = {}
 
     @property
     def sessions(self) -> Sessions:
@@ -159,10 +167,32 @@ class Questions:
     ) -> SearchResult:
         """Find passages; several queries are fused. `settings` replaces the current settings for this search."""
         asked = Question(question) if isinstance(question, str) else question
-        async with self._run(
-            caller, TraceRecorder("search" if settings is None else "evaluation", asked), settings
-        ) as run:
+        if settings is None and (assumed := self._assumable(asked, caller)):
+            with suppress(ScopeChanged):
+                return await self._search(asked, caller, None, assumed)
+        return await self._search(asked, caller, settings)
+
+    def _assumable(self, asked: Question, caller: Caller) -> SearchedScope | None:
+        """Return the caller's scope of an earlier request, if what it admits is in memory; the search confirms it.
+
+        One round trip is saved. It is confirmed with the passages, in one snapshot, under row-level security. A replica
+        may lag behind, so it confirms nothing.
+        """
+        services, known = self._services, self._scopes.get(caller.person)
+        if known is None or asked.filters != Filters() or read_only.get() or services.database.replicas is not None:
+            return None
+        scope, searched = known
+        current = searched == services.prepared.index
+        return known if current and services.tools.resident.is_current(scope, services.tools.vectors) else None
+
+    async def _search(
+        self, asked: Question, caller: Caller, settings: Settings | None, assumed: SearchedScope | None = None
+    ) -> SearchResult:
+        recorder = TraceRecorder("search" if settings is None else "evaluation", asked)
+        async with self._run(caller, recorder, settings, assumed) as run:
             plan, hits = await pipeline.search(run, asked)
+            if isinstance(run.kit.index, MemoryIndex):
+                run.kit.index.require_confirmed()
             notes = (*run.degraded, *(Degraded("filters", warning) for warning in run.warnings))
             return SearchResult(tuple(hits), plan.strategy, notes, run.id, _fusion(run.settings.rag), plan)
 
@@ -204,13 +234,17 @@ class Questions:
 
     @asynccontextmanager
     async def _run(
-        self, caller: Caller, recorder: TraceRecorder, settings: Settings | None = None
+        self,
+        caller: Caller,
+        recorder: TraceRecorder,
+        settings: Settings | None = None,
+        assumed: SearchedScope | None = None,
     ) -> AsyncIterator[Run]:
-        """Run one request; its trace is stored whether it succeeds or fails."""
+        """Run one request; its trace is stored whether it succeeds or fails, unless it begins again."""
         embedder, max_chars = self._services.tools.embedder, self._services.settings.guard.max_query_chars
         # Only a local embedder: a call to a server must be in the trace and count against the question's deadline.
         async with prefetched(embedder, recorder.certain_queries(max_chars) if embedder.local else ()) as embeddings:
-            run = await self._make_run(caller, recorder, settings)
+            run = await self._make_run(caller, recorder, settings, assumed)
             if run.kit.embedder is embedder:
                 run.prefetched = embeddings
             error: BaseException | None = None
@@ -227,13 +261,18 @@ class Questions:
                 raise
             finally:
                 await run.close()
-                await self._services.trace_sink.keep(caller.person, recorder.trace(run, error))
+                if not isinstance(error, ScopeChanged):
+                    await self._services.trace_sink.keep(caller.person, recorder.trace(run, error))
                 if is_outermost:
                     request_id.set("")
 
-    async def _make_run(self, caller: Caller, recorder: TraceRecorder, settings: Settings | None) -> Run:
+    async def _make_run(
+        self, caller: Caller, recorder: TraceRecorder, settings: Settings | None, assumed: SearchedScope | None
+    ) -> Run:
         """Return a run with the caller's scope, a snapshot of the settings, and the tools of the index in service."""
-        scope, serving = await self._services.library.scope_now(caller.person)
+        scope, serving = assumed or await self._services.library.scope_now(caller.person)
+        if assumed is None:
+            self._remember(caller.person, scope, serving)
         if serving != self._services.prepared.index:  # before the tools are read, so that all belong to the same index
             await self._services.live_settings.renew()
         missing: tuple[Degraded, ...] = ()
@@ -242,13 +281,16 @@ class Questions:
         if labels := await self._services.folders.labels(scope):
             settings = settings.model_copy(update={"category_labels": {**settings.category_labels, **labels}})
         tools = await self._tools_for(recorder.question.filters.index)
+        index = tools.index(settings.rag)
+        if assumed is not None:
+            index.assume(scope, serving)
         run = Run(
             id=secrets.token_hex(16),
             kit=replace(
                 await _kit(
                     self._services.kit_factory if tools is self._services.tools else tools.kit_factory, settings
                 ),
-                index=tools.index(settings.rag),
+                index=index,
                 memory=self._services.sessions,
                 vocabulary=tools.vocabulary(),
                 cache=self._services.answer_cache,
@@ -272,6 +314,11 @@ class Questions:
             run.degraded.append(Degraded("read_replicas", reason))
         run.degraded.extend(missing)  # without a log entry: the request asked for a feature that is not available
         return run
+
+    def _remember(self, person: str, scope: Scope, serving: int) -> None:
+        if len(self._scopes) >= MAX_SCOPES:
+            self._scopes.clear()
+        self._scopes[person] = scope, serving
 
     async def _tools_for(self, index: str | None) -> IndexTools:
         """Return the tools of the index in service, or of another index by its signature."""

@@ -27,8 +27,13 @@ def set_local(values: Mapping[str, str] | Mapping[str, sql.Placeholder]) -> sql.
 
 def bound_settings(settings: Mapping[str, str], *, prepared: bool = False) -> bound.Bound:
     """Return the statement that sets the settings of a batch."""
-    own = {**CACHE_PERMISSIONS, **settings}
-    return bound.bind(_settings_by_name(tuple(own)), own, prepared=prepared)
+    return _bound_settings(tuple({**CACHE_PERMISSIONS, **settings}.items()), prepared)
+
+
+@lru_cache(maxsize=256)
+def _bound_settings(settings: tuple[tuple[str, str], ...], prepared: bool) -> bound.Bound:
+    names = tuple(name for name, _ in settings)
+    return bound.bind(_settings_by_name(names), dict(settings), prepared=prepared)
 
 
 @lru_cache(maxsize=64)

@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 
 from pincite.text import lang
 
@@ -31,9 +30,22 @@ class Dictionary:
         return f"\n{word}\n" in self.by_prefix.get(word[:2], "")
 
 
-@cache
+_read: dict[str, Dictionary] = {}
+
+
+def read_before(language: str) -> Dictionary | None:
+    """The dictionary of a language; None before it was read."""
+    return _read.get(language)
+
+
 def dictionary(language: str) -> Dictionary:
     """The dictionary of one of `languages()`; the first call takes up to a second."""
+    if language not in _read:
+        _read[language] = _read_dictionary(language)
+    return _read[language]
+
+
+def _read_dictionary(language: str) -> Dictionary:
     from spellchecker import SpellChecker
 
     counts = SpellChecker(language=language).word_frequency.dictionary

@@ -156,6 +156,23 @@ def test_a_refused_upload_leaves_nothing(open_pincite: Callable[..., Any], name:
     asyncio.run(go())
 
 
+def test_many_uploads_are_accepted_together_and_a_refused_one_stops_no_other(open_pincite: Callable[..., Any]) -> None:
+    async def go() -> None:
+        async with open_pincite() as pincite:
+            uploads = [Upload(f"{n}.md", f"The heron number {n}.".encode()) for n in range(70)]
+            added = await pincite.documents.upload_all(uploads)
+            assert [one.document.name for one in added] == [upload.name for upload in uploads]
+            assert {one.outcome for one in added} == {"new"}
+            again = await pincite.documents.upload_all(uploads[:3])
+            assert {one.outcome for one in again} == {"unchanged"}
+            more = [Upload("a.md", b"An otter."), Upload("b.zip", b"PK"), Upload("c.md", b"A fox.")]
+            with pytest.raises(Unsupported):
+                await pincite.documents.upload_all(more)
+            assert {document.name for document in await pincite.documents()} >= {"0.md", "69.md", "a.md", "c.md"}
+
+    asyncio.run(go())
+
+
 def test_an_unparsable_file_gets_the_status_error_with_the_reason(
     open_pincite: Callable[..., Any], tmp_path: Path
 ) -> None:

@@ -10,6 +10,7 @@ import pytest
 from pincite.core.accounts.access import LOCAL, Caller, ShareRequest
 from pincite.core.documents.document import Upload
 from pincite.core.query.question import Filters, Question
+from pincite.core.traces import TraceFilter
 from pincite.engine.app import AsyncPincite
 from pincite.errors import NotFound, StoreDown
 from pincite.providers.scripted import Options, ScriptedEmbedder
@@ -185,7 +186,7 @@ def test_after_a_restart_the_index_is_empty_and_searches_find(open_pincite: Open
     asyncio.run(go())
 
 
-def test_a_search_with_a_warm_index_takes_two_round_trips(open_pincite: Open) -> None:
+def test_a_search_with_a_warm_index_takes_one_round_trip_and_two_with_a_filter(open_pincite: Open) -> None:
     async def go() -> None:
         async with open_pincite(traces__content=False) as pincite:
             await put(pincite, "a.md", "The heron stands.")
@@ -204,7 +205,54 @@ def test_a_search_with_a_warm_index_takes_two_round_trips(open_pincite: Open) ->
             assert asking is not None
             asking.set_name("asking")
             assert await found(pincite, "heron stands") == ["The heron stands."]
-            assert trips.count("asking") == 2  # the scope with the revisions, then the texts
+            assert trips.count("asking") == 1  # the scope with the revisions, and the texts
+            del trips[:]
+            assert await found(pincite, "heron stands", folder="") == ["The heron stands."]
+            assert trips.count("asking") > 1  # the scope first, then whether there is such a folder, and the texts
+
+    asyncio.run(go())
+
+
+def test_a_scope_that_changed_since_the_last_search_is_read_again(open_pincite: Open) -> None:
+    async def go() -> None:
+        async with open_pincite() as pincite, open_pincite() as other:
+            users, rights = pincite.services.users, pincite.services.permissions
+            await users.add("local", "bob", "reader")
+            await users.add_group("local", "staff")
+            shared, own = (
+                await put(pincite, "a.md", "The heron stands."),
+                await put(pincite, "b.md", "The heron flies."),
+            )
+            scope = await pincite.scope()
+            await rights.share(scope, shared, await rights.readers(scope, ShareRequest(groups=("staff",))))
+            await rights.share(scope, own, await rights.readers(scope, ShareRequest(users=("bob",))))
+            for joins, expected in (
+                (True, 2),
+                (False, 1),
+                (True, 2),
+            ):  # no revision changes: the documents are the same
+                await warm_up(pincite, "bob")
+                assert len(await found(pincite, "heron", "bob")) in (1, 2)
+                await (other.services.users.join if joins else other.services.users.leave)("local", "staff", "bob")
+                assert len(await found(pincite, "heron", "bob")) == expected
+                assert await found(pincite, "otter quagga", "bob") == await found(other, "otter quagga", "bob")
+            await users.suspend("local", "bob", suspended=True)
+            assert await found(pincite, "heron", "bob") == []
+
+    asyncio.run(go())
+
+
+def test_a_search_that_begins_again_leaves_one_trace(open_pincite: Open) -> None:
+    async def go() -> None:
+        async with open_pincite() as pincite:
+            await put(pincite, "a.md", "The heron stands.")
+            await warm_up(pincite)
+            before = len((await pincite.questions.traces.list(await pincite.scope(), TraceFilter(kind="search")))[0])
+            await put(pincite, "b.md", "The heron flies.")
+            assert len(await found(pincite, "heron")) == 2
+            traces, _ = await pincite.questions.traces.list(await pincite.scope(), TraceFilter(kind="search"))
+            assert len(traces) == before + 1
+            assert traces[0].error is None
 
     asyncio.run(go())
 

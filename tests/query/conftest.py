@@ -49,6 +49,12 @@ class MemoryIndex:
         cosines = {key: self.rankings["dense"].get(key, 0.1) for key in chunks} if vectors else {}
         return Fetched(chunks, cosines, self.strangers)
 
+    def answers_at_once(self, scope: Scope, filters: Filters) -> bool:
+        return False
+
+    def remembered(self, keys: Sequence[int], *, scope: Scope, filters: Filters) -> dict[int, RetrievedChunk]:
+        return {}
+
     async def has_documents(self, scope: object) -> bool:
         return True
 

@@ -27,13 +27,15 @@ class Scope:
     A realm is a set of documents with the same readers. Every database row with text or vectors of a document has its
     realm, so that one small predicate restricts each query. `revisions` are those of the realms' documents when the
     scope was read, in the same order; without them, nothing kept in memory is used. `position` is the primary's position
-    in its log at that moment; without it, no replica is read.
+    in its log at that moment; without it, no replica is read. `built` are the engines that had data of any of these
+    documents then; None where that was not looked up.
     """
 
     person: str
     realms: tuple[int, ...]
     revisions: tuple[int, ...] = field(default=(), compare=False)
     position: str = field(default="", compare=False)
+    built: frozenset[str] | None = field(default=None, compare=False)
 
 
 LOCAL = Caller(person="local", role="administrator")

@@ -5,11 +5,12 @@ are neither numbers nor names: two contracts that differ in the sum or the party
 """
 
 import re
-from bisect import bisect_left, insort
+from bisect import bisect_left, bisect_right, insort
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from heapq import heapify, heappop, heappush
 
 from pincite.config.branches.retrieval import Rag
 from pincite.core.query.hits import Adjustment, Hit, Scale
@@ -24,6 +25,8 @@ MIN_LENGTH_RATIO = 0.9
 MIN_SHARED_TOKENS = 0.8
 """Texts with a lower share of common tokens (split at white space) are not compared word by word."""
 
+TOKEN_MARKS = 512
+"""Marks that stand for the tokens of a text."""
 SHORT_TEXT_CHARS = 100
 """Texts of at most this many characters are always compared word by word: punctuation weighs much in their tokens."""
 
@@ -40,17 +43,25 @@ def dedupe(hits: Sequence[Hit], limit: int | None = None) -> list[Hit]:
     for hit in hits:
         if len(kept) == limit:
             break
-        text, level = hit.chunk.text, hit.chunk.level
-        near = lengths[bisect_left(lengths, (MIN_LENGTH_RATIO * len(text),)) :]  # the others are too short
-        similar = sorted(n for length, n in near if MIN_LENGTH_RATIO * length <= len(text))
-        same_level = (n for n in similar if kept[n].chunk.level == level)
-        duplicate = next((n for n in same_level if _is_duplicate(text, kept[n].chunk.text)), None)
+        duplicate = _first_duplicate(hit, kept, lengths)
         if duplicate is None:
-            insort(lengths, (len(text), len(kept)))
+            insort(lengths, (len(hit.chunk.text), len(kept)))
             kept.append(hit)
         else:
             kept[duplicate] = replace(kept[duplicate], also_in=(*kept[duplicate].also_in, hit.chunk))
     return kept
+
+
+def _first_duplicate(hit: Hit, kept: Sequence[Hit], lengths: Sequence[tuple[float, int]]) -> int | None:
+    """The number of the best kept hit that a hit duplicates; `lengths` are those of the kept texts, in order."""
+    text, level = hit.chunk.text, hit.chunk.level
+    first = bisect_left(lengths, (MIN_LENGTH_RATIO * len(text),))  # the others are too short
+    last = bisect_right(lengths, float(len(text)), lo=first, key=lambda one: MIN_LENGTH_RATIO * one[0])  # or too long
+    for n in sorted([n for _, n in lengths[first:last]]):
+        other = kept[n].chunk
+        if other.level == level and _is_duplicate(text, other.text):
+            return n
+    return None
 
 
 def _is_duplicate(one: str, other: str) -> bool:
@@ -59,15 +70,32 @@ def _is_duplicate(one: str, other: str) -> bool:
         return True
     if len(one) > SHORT_TEXT_CHARS or len(other) > SHORT_TEXT_CHARS:
         mine, theirs = _tokens(one), _tokens(other)
-        if len(mine & theirs) < MIN_SHARED_TOKENS * max(len(mine), len(theirs)):
+        least = MIN_SHARED_TOKENS * max(len(mine.words), len(theirs.words))
+        if mine.most_shared(theirs) < least or len(mine.words & theirs.words) < least:
             return False
     return _has_same_words(one, other)
 
 
+@dataclass(frozen=True, slots=True)
+class _Tokens:
+    """The tokens of a text, and a number in which each of them sets one of a few bits."""
+
+    words: frozenset[str]
+    bits: int
+
+    def most_shared(self, other: "_Tokens") -> int:
+        """The number of tokens that two texts share at most: each bit of one alone is a token that the other lacks."""
+        mine, theirs = self.bits & ~other.bits, other.bits & ~self.bits
+        return min(len(self.words) - mine.bit_count(), len(other.words) - theirs.bit_count())
+
+
 @lru_cache(maxsize=1024)
-def _tokens(text: str) -> frozenset[str]:
+def _tokens(text: str) -> _Tokens:
     """The tokens of a text; cached, since later questions find the same passages."""
-    return frozenset(text.lower().split())
+    found, marks = frozenset(text.lower().split()), bytearray(TOKEN_MARKS)
+    for value in map(hash, found):
+        marks[value % TOKEN_MARKS] = 1
+    return _Tokens(found, int.from_bytes(marks, "little"))
 
 
 def _has_same_words(one: str, other: str) -> bool:
@@ -112,22 +140,32 @@ def mmr(hits: Sequence[Hit], weight: float, limit: int) -> list[Hit]:
     span = max(max(scores) - min(scores), MIN_SCORE_RANGE * abs(max(scores)))
     scale = Scale(weight, min(scores), span or 1.0)
     terms_of = [chunk_terms(hit.chunk) for hit in hits]
-    similarity, remaining, selected = [0.0] * len(hits), list(range(len(hits))), list[Hit]()
+    similarity, compared, chosen = [0.0] * len(hits), [0] * len(hits), list[int]()
 
     def mmr_value(n: int) -> float:
-        return scale.share(scores[n]) - (1 - weight) * similarity[n]
-
-    def adjusted(n: int) -> Hit:
-        adjustment = Adjustment("mmr", similarity[n], scores[n], mmr_value(n), scale)
-        return replace(hits[n], score=mmr_value(n), adjustments=(*hits[n].adjustments, adjustment))
-
-    while remaining and len(selected) < min(limit, MAX_MMR_STEPS):
-        best = max(remaining, key=mmr_value)
-        selected.append(adjusted(best))
-        remaining.remove(best)
-        for n in remaining:
+        """The value of a hit beside all that are chosen."""
+        for best in chosen[compared[n] :]:
             same = SAME_DOCUMENT_SIMILARITY if hits[n].chunk.document_id == hits[best].chunk.document_id else 0.0
             shared = len(terms_of[n] & terms_of[best])
             either = len(terms_of[n]) + len(terms_of[best]) - shared
             similarity[n] = max(similarity[n], same, shared / (either or 1))
-    return selected + [adjusted(n) for n in sorted(remaining, key=mmr_value, reverse=True)[: limit - len(selected)]]
+        compared[n] = len(chosen)
+        return scale.share(scores[n]) - (1 - weight) * similarity[n]
+
+    def adjusted(n: int, value: float) -> Hit:
+        adjustment = Adjustment("mmr", similarity[n], scores[n], value, scale)
+        return replace(hits[n], score=value, adjustments=(*hits[n].adjustments, adjustment))
+
+    # Values only fall: one that is still the highest when it is computed anew is so among all, the others' old ones.
+    waiting, selected = [(-mmr_value(n), n) for n in range(len(hits))], list[Hit]()
+    heapify(waiting)
+    while waiting and len(selected) < min(limit, MAX_MMR_STEPS):
+        _, best = heappop(waiting)
+        value = mmr_value(best)
+        if waiting and waiting[0] < (-value, best):
+            heappush(waiting, (-value, best))
+            continue
+        selected.append(adjusted(best, value))
+        chosen.append(best)
+    rest = sorted(((mmr_value(n), -n) for _, n in waiting), reverse=True) if len(selected) < limit else []
+    return selected + [adjusted(-n, value) for value, n in rest[: limit - len(selected)]]

@@ -58,23 +58,25 @@ def _similar(run: Run, hits: Sequence[Hit], min_score: float) -> list[Hit]:
 
 
 def _select(plan: Plan, hits: Sequence[Hit], rag: Rag, calibration: Calibration) -> list[Hit]:
-    spread = diversifies(plan, rag)
+    spread, queries = diversifies(plan, rag), plan.queries
     kept = dedupe(hits, None if spread else plan.max_results) if rag.drop_duplicates else list(hits)
     if spread:
         kept = mmr(kept, rag.mmr_lambda, plan.max_results)
     return [
-        replace(hit, relevance=relevance(plan.queries, hit.chunk, hit.similarity, calibration))
+        hit.with_relevance(relevance(queries, hit.chunk, hit.similarity, calibration))
         for hit in kept[: plan.max_results]
     ]
 
 
 def cap_per_owner(hits: Sequence[Hit], limit: int, caller: str) -> list[Hit]:
     """The hits with at most `limit` of each owner other than the caller; 0 is no limit."""
+    if not limit:
+        return list(hits)
     seen: Counter[str] = Counter()
     kept = list[Hit]()
     for hit in hits:
         seen[hit.chunk.owner] += 1
-        if not limit or hit.chunk.owner == caller or seen[hit.chunk.owner] <= limit:
+        if hit.chunk.owner == caller or seen[hit.chunk.owner] <= limit:
             kept.append(hit)
     return kept
 

@@ -30,22 +30,22 @@ def scaled_similarity(run: Run, hit: Hit) -> float:
 
 def chunk_terms(chunk: RetrievedChunk) -> frozenset[str]:
     """The terms of a passage, its title and its headings."""
-    text = f"{chunk.title} {' '.join(chunk.heading_path)} {chunk.header} {chunk.text}"
-    return _cached_terms(text, chunk.language) if len(text) <= MAX_CACHED_CHARS else _terms(text, chunk.language)
+    parts = chunk.title, chunk.heading_path, chunk.header, chunk.text, chunk.language
+    return _cached_terms(*parts) if len(chunk.text) <= MAX_CACHED_CHARS else _terms(*parts)
 
 
-def _terms(text: str, language: str) -> frozenset[str]:
-    return frozenset(terms(text, language))
+def _terms(title: str, headings: Sequence[str], header: str, text: str, language: str) -> frozenset[str]:
+    return frozenset(terms(f"{title} {' '.join(headings)} {header} {text}", language))
 
 
 _cached_terms = lru_cache(maxsize=1024)(_terms)
-"""Cached, since several stages and later questions use the same passage."""
+"""Cached, since several stages and later questions use the same passage; by its parts, whose hashes are kept."""
 
 
 def relevance(queries: Sequence[str], chunk: RetrievedChunk, cosine: float, calibration: Calibration) -> float:
     """The relevance of a passage, by its cosine and its coverage of the best-covered query, as calibrated."""
-    held = chunk_terms(chunk)
-    covered = max(coverage(query, held, chunk.language) for query in queries)
+    held, language = chunk_terms(chunk), chunk.language
+    covered = max([coverage(query, held, language) for query in queries])
     return _logistic(calibration.bias + calibration.cosine * cosine + calibration.coverage * covered)
 
 

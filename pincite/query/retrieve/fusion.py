@@ -97,16 +97,16 @@ class _Ranker:
 
     def contribution(self, key: int, cosine: float | None) -> ScoreContribution | None:
         """Its contribution to one chunk in detail; None where it has none."""
-        rank = self.ranks.get(key)
-        beyond = cosine if self._scores_beyond and cosine is not None else self._last
-        raw = self.raws.get(key, beyond)
+        raw, rank, search = self.raws.get(key), self.ranks.get(key), self.search
+        if raw is None:
+            raw = cosine if self._scores_beyond and cosine is not None else self._last
         if raw is None:
             return None
         if self._by_rank:
             assert rank is not None
             share = self._by_reciprocal_rank(rank)
-            return ScoreContribution(self.search.via, self.search.query, rank, raw, share, weight=self.search.weight)
-        return ScoreContribution(self.search.via, self.search.query, rank, raw, self._scale.share(raw), self._scale)
+            return ScoreContribution(search.via, search.query, rank, raw, share, weight=search.weight)
+        return ScoreContribution(search.via, search.query, rank, raw, self._scale.share(raw), self._scale)
 
     def _by_reciprocal_rank(self, rank: int) -> float:
         return reciprocal_rank(rank, self._rrf_k, self.search.weight)

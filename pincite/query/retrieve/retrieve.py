@@ -1,9 +1,10 @@
 """Run the searches of the plan concurrently and fuse their rankings into hits with their scores."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
-from pincite.core.protocols import Fetched, Vector
+from pincite.core.protocols import Fetched, TitleMatch, Vector
 from pincite.core.query.hits import Hit, RetrievedChunk
 from pincite.core.query.plan import Plan, Search
 from pincite.core.run import Run
@@ -11,10 +12,17 @@ from pincite.core.traces import span
 from pincite.errors import Unavailable
 from pincite.query.retrieve.engines import FirstPass, FurtherEngines
 from pincite.query.retrieve.fusion import Fusion, Ranking
-from pincite.query.retrieve.title_links import QUESTION_MENTION_SCORE, boost_named_documents, mentioned_names
+from pincite.query.retrieve.title_links import (
+    NAMING_PASSAGES,
+    QUESTION_MENTION_SCORE,
+    MentionedNames,
+    boost_named_documents,
+    mentioned_names,
+)
 
 FOREIGN_VECTORS_STAGE = "vectors"
 """Name in `degraded` for documents embedded by another model: they cannot be compared with the question's vector."""
+NOTHING = Fetched({}, {})
 MAX_ATTEMPTS = 3
 """Attempts of a search; it starts again where a document was replaced between search and fetch."""
 
@@ -25,17 +33,19 @@ async def retrieval(run: Run, plan: Plan) -> list[Hit]:
     Further engines (`engines.py`) begin with what dense and lexical search found.
     """
     vectors: Mapping[int, Vector] = {}
-    for _ in range(MAX_ATTEMPTS):
+    for attempt in range(MAX_ATTEMPTS):
         vectors, rankings = await _search(run, plan, vectors)
         fusion = _fuse(run, plan, rankings)
         if further := await FurtherEngines(run, plan).rankings(FirstPass(vectors, rankings, fusion)):
             fusion = _fuse(run, plan, [*rankings, *further])
         best = sorted(fusion.scores, key=lambda key: (-fusion.scores[key], key))[: _fetch_limit(run, plan)]
-        with span("passage_fetch", passages=len(best)):
+        titles = await _titles_ahead(run, plan, vectors, fusion, best) if attempt == 0 else None
+        wanted = best if titles is None else [*best, *titles.keys_beside(best)]
+        with span("passage_fetch", passages=len(wanted)):
             fetched = await run.kit.index.fetch(
-                best, _scoring_vectors(plan, vectors), scope=run.scope, filters=plan.question.filters
+                wanted, _scoring_vectors(plan, vectors), scope=run.scope, filters=plan.question.filters
             )
-        if len(fetched.chunks) == len(best) and not fetched.outdated:
+        if len(fetched.chunks) == len(wanted) and not fetched.outdated:
             break
     if vectors and fetched.strangers:
         foreign = f"{fetched.strangers} document{'s' if fetched.strangers > 1 else ''}"
@@ -44,7 +54,14 @@ async def retrieval(run: Run, plan: Plan) -> list[Hit]:
             f"{foreign} embedded by another model: searched by words alone; renew with: pincite reindex --stale",
         )
     hits = [_hit(fusion, chunk, fetched) for key in best if (chunk := fetched.chunks.get(key))]
-    return await _follow_titles(run, plan, vectors[0], fusion, hits) if _follows_titles(run, plan, vectors) else hits
+    if not _follows_titles(run, plan, vectors):
+        return hits
+    if titles is None:
+        titles = await _find_titles(run, plan, vectors[0], hits)
+        new = titles.keys_beside(best)
+        filters = plan.question.filters
+        fetched = await run.kit.index.fetch(new, [vectors[0]], scope=run.scope, filters=filters) if new else NOTHING
+    return _with_titled(run, fusion, hits, titles, fetched)
 
 
 def _fuse(run: Run, plan: Plan, rankings: Sequence[Ranking]) -> Fusion:
@@ -59,24 +76,59 @@ def _follows_titles(run: Run, plan: Plan, vectors: Mapping[int, Vector]) -> bool
     return run.settings.rag.follow_titles > 0 and both and one
 
 
-async def _follow_titles(run: Run, plan: Plan, vector: Vector, fusion: Fusion, hits: Sequence[Hit]) -> list[Hit]:
-    """The hits in a new order: the best passage of each document whose title is mentioned gets a higher score."""
-    index, rag, filters = run.kit.index, run.settings.rag, plan.question.filters
+@dataclass(frozen=True, slots=True)
+class _Titles:
+    """What the question and the best passages mention, and the documents with such a title."""
+
+    mentioned: MentionedNames
+    found: Sequence[TitleMatch]
+
+    def keys_beside(self, known: Collection[int]) -> list[int]:
+        """The nearest passage of each of these documents, but for the known ones."""
+        return [key for key in dict.fromkeys(one.nearest.key for one in self.found) if key not in known]
+
+
+async def _titles_ahead(
+    run: Run, plan: Plan, vectors: Mapping[int, Vector], fusion: Fusion, best: Sequence[int]
+) -> _Titles | None:
+    """The titles, before the passages are read, if the texts of the best ones are known; else None.
+
+    Their passages are then read together with the others. If one of all these may not be read, nothing of it counts:
+    the search starts again.
+    """
+    if not _follows_titles(run, plan, vectors):
+        return None
+    first = best[:NAMING_PASSAGES]
+    known = run.kit.index.remembered(first, scope=run.scope, filters=plan.question.filters)
+    if len(known) < len(first):
+        return None
+    return await _find_titles(run, plan, vectors[0], [_hit(fusion, known[key], NOTHING) for key in first])
+
+
+async def _find_titles(run: Run, plan: Plan, vector: Vector, hits: Sequence[Hit]) -> _Titles:
+    """The documents whose title the question or the best of the hits mention."""
     mentioned = mentioned_names(
         plan.text, hits, QUESTION_MENTION_SCORE * hits[0].score if plan.many and hits else QUESTION_MENTION_SCORE
     )
     with span("title_search", names=len(mentioned.names)) as it:
-        titled = await index.documents_named(mentioned.names, vector, scope=run.scope, filters=filters)
-        it.attributes["found"] = len(titled)
-        if not titled:
-            return list(hits)
-        known = {hit.chunk.key: hit for hit in hits}
-        cosines = {one.nearest.key: one.nearest.score for one in titled}
-        new = [key for key in cosines if key not in known]
-        fetched = await index.fetch(new, [vector], scope=run.scope, filters=filters) if new else Fetched({}, {})
-    named = {one.document_id: mentioned.naming(one.name) for one in titled}
-    known.update((key, _hit(fusion, chunk, fetched, cosines[key])) for key, chunk in fetched.chunks.items())
-    moved = {hit.chunk.key: hit for hit in (*hits, *boost_named_documents(known.values(), named, rag.follow_titles))}
+        found = await run.kit.index.documents_named(
+            mentioned.names, vector, scope=run.scope, filters=plan.question.filters
+        )
+        it.attributes["found"] = len(found)
+    return _Titles(mentioned, found)
+
+
+def _with_titled(run: Run, fusion: Fusion, hits: Sequence[Hit], titles: _Titles, fetched: Fetched) -> list[Hit]:
+    """The hits in a new order: the best passage of each document whose title is mentioned gets a higher score."""
+    if not titles.found:
+        return list(hits)
+    known = {hit.chunk.key: hit for hit in hits}
+    cosines = {one.nearest.key: one.nearest.score for one in titles.found}
+    new = {key: fetched.chunks[key] for key in cosines if key not in known and key in fetched.chunks}
+    known.update((key, _hit(fusion, chunk, fetched, cosines[key])) for key, chunk in new.items())
+    named = {one.document_id: titles.mentioned.naming(one.name) for one in titles.found}
+    boosted = boost_named_documents(known.values(), named, run.settings.rag.follow_titles)
+    moved = {hit.chunk.key: hit for hit in (*hits, *boosted)}
     return sorted(moved.values(), key=lambda hit: (-hit.score, hit.chunk.key))
 
 
@@ -105,20 +157,34 @@ def _fetch_limit(run: Run, plan: Plan) -> int:
 
 async def _search(run: Run, plan: Plan, vectors: Mapping[int, Vector]) -> tuple[Mapping[int, Vector], list[Ranking]]:
     """Run the lexical searches while the queries are being embedded, then the dense searches."""
+    if run.kit.index.answers_at_once(run.scope, plan.question.filters):
+        words = [await _lexical(run, plan, search) for search in plan.searches if search.via == "lexical"]
+        vectors = vectors or await _embed(run, plan)
+        dense = [await _dense(run, plan, search, vectors[search.query]) for search in _dense_searches(plan, vectors)]
+        return vectors, await _never_nothing(run, plan, dense, words)
     lexical = [
         asyncio.ensure_future(_lexical(run, plan, search)) for search in plan.searches if search.via == "lexical"
     ]
     try:
         vectors = vectors or await _embed(run, plan)
-        wanted = [search for search in plan.searches if search.via == "dense" and search.query in vectors]
+        wanted = _dense_searches(plan, vectors)
         dense = await asyncio.gather(*(_dense(run, plan, search, vectors[search.query]) for search in wanted))
         words = await asyncio.gather(*lexical)
     finally:
         for task in lexical:
             task.cancel()
-    if not words and not any(ranking.matches for ranking in dense):  # no lexical search was planned
+    return vectors, await _never_nothing(run, plan, dense, words)
+
+
+def _dense_searches(plan: Plan, vectors: Mapping[int, Vector]) -> list[Search]:
+    return [search for search in plan.searches if search.via == "dense" and search.query in vectors]
+
+
+async def _never_nothing(run: Run, plan: Plan, dense: Sequence[Ranking], words: Sequence[Ranking]) -> list[Ranking]:
+    """All rankings; where no lexical search was planned and the dense ones found nothing, those of lexical ones."""
+    if not words and not any(ranking.matches for ranking in dense):
         words = [await _lexical(run, plan, Search(text, "lexical", n)) for n, text in enumerate(plan.searched)]
-    return vectors, [*dense, *words]
+    return [*dense, *words]
 
 
 async def _embed(run: Run, plan: Plan) -> Mapping[int, Vector]:

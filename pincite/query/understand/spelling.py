@@ -10,7 +10,7 @@ from unicodedata import is_normalized
 from pincite.core.query.question import Question
 from pincite.core.run import Run
 from pincite.text import lang
-from pincite.text.dictionary import dictionary, languages
+from pincite.text.dictionary import Dictionary, dictionary, languages, read_before
 from pincite.text.terms import MAX_WORD_CHARS, MIN_WORD_CHARS, question_language
 
 DOCUMENT_WORD_FREQUENCY = 1e-5
@@ -199,7 +199,7 @@ async def _find_corrections(run: Run, question: Question, unknown: Sequence[Poss
     language = question_language(question.search_text)
     if language not in languages():
         return {}
-    own = await asyncio.to_thread(dictionary, language)
+    own = await _dictionary(language)
     wrong = [one for one in unknown if one.word not in own]
     if not wrong or len({one.word for one in wrong}) > MAX_UNKNOWN_WORDS:
         return {}
@@ -214,6 +214,12 @@ async def _find_corrections(run: Run, question: Question, unknown: Sequence[Poss
     for (
         other
     ) in languages():  # a short question may be in another than it seems; few come so far that this must be read
-        known = await asyncio.to_thread(dictionary, other) if found else ()
+        known = await _dictionary(other) if found else ()
         found = {one: word for one, word in found.items() if one.word not in known}
     return found
+
+
+async def _dictionary(language: str) -> Dictionary:
+    """The dictionary of a language; it is read in a thread."""
+    held = read_before(language)
+    return await asyncio.to_thread(dictionary, language) if held is None else held

@@ -69,7 +69,7 @@ class ApiKeys:
     async def _recognise_all(self, hashes: Sequence[bytes]) -> list[Caller | Exception]:
         """Look up the keys of concurrent requests in one query on one connection."""
         query = "select h.hash, k.* from unnest(%(hashes)s::bytea[]) h (hash), find_key(h.hash) k"
-        [found] = await self._database.run_batch("", query, values={"hashes": list(set(hashes))})
+        [found] = await self._database.run_batch("", query, values={"hashes": list(set(hashes))}, by_key=True)
         known = {bytes(digest): Caller(person=person, role=role, key_id=key) for digest, key, person, role in found}
         unknown = "the API key is unknown, expired or revoked; create one with: pincite key create --name NAME"
         return [known.get(digest) or Unauthorized(unknown) for digest in hashes]

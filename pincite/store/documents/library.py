@@ -15,6 +15,7 @@ from pincite.store.database import Columns, Database, by_name, fetch_all, fetch_
 from pincite.store.documents.blobs import Blobs
 from pincite.store.documents.row import SELECT_DOCUMENT, VERSION_TEXT_COLUMNS, to_document
 from pincite.store.documents.sorting import in_usual_order, offset_of, order_of
+from pincite.store.search import scope_sql
 
 
 class Library:
@@ -32,18 +33,10 @@ class Library:
     async def scope_now(self, person: str) -> tuple[Scope, int]:
         """Return the scope of a person, and the id of the index that is searched now; 0 before the first."""
         # A suspended person reads nothing; an administrator who views that person's library does.
-        query = (
-            "select r, coalesce(c.revision, 0) from unnest(readable()) r left join corpus c on c.realm = r"
-            " where %(looks)s or not (select shut_out()) order by r"
+        [[row]] = await self._database.run_batch(
+            person, scope_sql.SCOPE, values={"looks": read_only.get()}, by_key=True
         )
-        searched = "select id from generation where state = 'serving'"
-        position = "select case when pg_is_in_recovery() then '' else pg_current_wal_lsn()::text end"
-        [[(reached,)], realms, index] = await self._database.run_batch(
-            person, position, query, searched, values={"looks": read_only.get()}, by_key=True
-        )
-        revisions = tuple(revision for _, revision in realms)
-        scope = Scope(person, tuple(realm for realm, _ in realms), revisions, reached)
-        return scope, index[0][0] if index else 0
+        return scope_sql.scope_of(person, row)
 
     async def unreadable(self, person: str, document_ids: Collection[str]) -> frozenset[str]:
         """Return the documents that a person may not read or that are gone; `Unauthorized` for a suspended person."""

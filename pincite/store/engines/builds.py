@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Collection, Sequence
-from typing import Protocol
+from typing import Protocol, cast
 
 from pincite.core.accounts.access import Scope
 from pincite.core.engines import BuildPassage, BuildProgress, BuildSource, BuildTarget, BuiltEngine
@@ -96,7 +96,9 @@ class EngineBuilds:
         return BuildProgress(*row)
 
     async def built(self, scope: Scope) -> Collection[BuiltEngine]:
-        """Return the engines with data for any document in the scope."""
+        """Return the engines with data for any document in the scope; a scope that was just read knows them."""
+        if scope.built is not None:
+            return cast("Collection[BuiltEngine]", scope.built)
         [found] = await self._database.run_batch(scope.person, _BUILT, values={"realms": list(scope.realms)})
         return frozenset(engine for (engine,) in found)
 

@@ -26,6 +26,7 @@ from pincite.store.documents.row import SELECT_DOCUMENT, to_document
 from pincite.store.indexing import insert_documents
 from pincite.store.indexing.insert_documents import NewUpload, Schedule
 from pincite.store.indexing.jobs import SMALL_FILE_BYTES
+from pincite.store.search.corpus_stats import bump_revision
 
 Accepted = tuple[Document, UploadOutcome]
 
@@ -159,7 +160,8 @@ class UploadStore:
             )
             found = await fetch_one(
                 connection,
-                "select d.id, d.status, v.key, v.id, v.checksum, e.signature, d.realm from document d join version v"
+                "select d.id, d.status, v.key, v.id, v.checksum, e.signature, d.realm, d.source_uri"
+                " from document d join version v"
                 " on v.key = d.latest left join edition e on e.key = d.served"
                 " where d.owner = %s and d.folder = %s and d.name = %s",
                 (scope.person, upload.folder, upload.name),
@@ -170,13 +172,15 @@ class UploadStore:
                 await insert_documents.insert(connection, scope, self._originals, [(document_id, arrival)])
                 await record_from(connection, _audit_entries({document_id: arrival}))
                 return document_id, "new"
-            document_id, status, key, latest_id, latest_checksum, signature, realm = found
+            document_id, status, key, latest_id, latest_checksum, signature, realm, source_uri = found
             if latest_checksum != arrival.checksum:
                 await self._check_quota(connection, [arrival], documents=0)
                 await self._insert_version(connection, scope, (document_id, realm, latest_id), arrival)
                 await record(
                     connection, AuditEntry("document.change", f"document:{document_id}", details={"changed": ["file"]})
                 )
+                if upload.source_uri not in (None, source_uri):  # passages show it
+                    await bump_revision(connection, realm)
                 return document_id, "new_version"
             if status in (Status.PENDING, Status.PROCESSING) or (
                 status == Status.COMPLETED and signature == self._signature

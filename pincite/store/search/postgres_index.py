@@ -128,15 +128,27 @@ class PostgresIndex:
         fetched, _ = await self._fetch(keys, vectors, scope, filters)
         return fetched
 
+    def answers_at_once(self, scope: Scope, filters: Filters) -> bool:
+        """Whether dense and lexical search need no database, so that nothing is gained by running them together."""
+        return False
+
+    def remembered(self, keys: Sequence[int], *, scope: Scope, filters: Filters) -> Mapping[int, RetrievedChunk]:
+        """Return the chunks whose text is known without reading it: here, none."""
+        return {}
+
     async def _fetch(
         self, keys: Sequence[int], vectors: Sequence[Vector], scope: Scope, filters: Filters, *further: bytes
     ) -> tuple[Fetched, list[list[TupleRow]]]:
         """Read chunks, and the rows of further statements in the same round trip."""
-        statements = _fetch_statements(scope_sql.shape(filters), len(vectors))
         asked = {f"vector{n}": half_vector(vector) for n, vector in enumerate(vectors)}
         values = {**scope_sql.values(scope, filters), **asked, "keys": list(keys), "model": self._model}
         found, [(others,)], *rows = await self._database.read_batch(
-            scope, *statements, *further, values=values, by_key=filters.as_of is None and filters.index is None
+            scope,
+            chunks_statement(scope_sql.shape(filters), len(vectors)),
+            _other_models_statement(scope_sql.shape(filters)),
+            *further,
+            values=values,
+            by_key=filters.as_of is None and filters.index is None,
         )
         chunks = {row[0]: retrieved_chunk(row) for row in found}
         return Fetched(chunks, {row[0]: row[-1] for row in found if row[-1] is not None}, others), rows
@@ -227,7 +239,7 @@ _DENSE_HNSW = """
 # would otherwise compare every edition with every document.
 _FETCH = """
     with c as materialized (select * from chunk where key = any(%(keys)s) and realm = any ({realms}))
-    select {columns}, {cosine}
+    select {columns}, c.realm, {cosine}
     from c join edition e on e.key = c.edition join document d on d.id = e.document_id
          join version v on v.key = e.version where {serving}
 """
@@ -278,16 +290,25 @@ def _dense_statement(filters: Filters, exact: bool, model: int, dimensions: int)
 
 
 @lru_cache(maxsize=64)
-def _fetch_statements(filters: Filters, vectors: int) -> tuple[bytes, bytes]:
-    """Return two statements: chunks with their cosine to the vectors, and the number of documents of other models."""
-    parts = {"library": scope_sql.library(filters), "documents": scope_sql.documents(filters)}
-    chunks_of = sql.SQL(_FETCH).format(
+def chunks_statement(filters: Filters, vectors: int) -> bytes:
+    """Return the statement that reads chunks, each with its realm and its best cosine to so many vectors."""
+    statement = sql.SQL(_FETCH).format(
         columns=sql.SQL(select_list(CHUNK_COLUMNS)),
         cosine=_best_cosine(vectors).format(vectors=scope_sql.vectors(filters)),
         serving=scope_sql.serving(filters),
         realms=sql.SQL(scope_sql.REALMS),
     )
-    return chunks_of.as_bytes(None), sql.SQL(_OTHER_MODEL).format(**parts).as_bytes(None)
+    return statement.as_bytes(None)
+
+
+@lru_cache(maxsize=64)
+def _other_models_statement(filters: Filters) -> bytes:
+    return other_models(filters).as_bytes(None)
+
+
+def other_models(filters: Filters) -> sql.Composed:
+    """Return the statement that counts the searched documents of other models."""
+    return sql.SQL(_OTHER_MODEL).format(library=scope_sql.library(filters), documents=scope_sql.documents(filters))
 
 
 def _best_cosine(vectors: int) -> sql.SQL:

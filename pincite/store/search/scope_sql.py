@@ -1,6 +1,8 @@
 """The SQL of a search's scope and filters: the only place where these predicates are made."""
 
+from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
 from psycopg import sql
 
@@ -14,11 +16,29 @@ With a plain list, the planner looks each realm up in its statistics, which is s
 rows are compared, a plain list is better: PostgreSQL hashes it."""
 MISPLACED_EDITIONS = "select key from edition where astray and realm <> all ((select own_realms())::int[])"
 """Editions whose document moved to another realm while their rows have not yet: only their owner sees them."""
+# The position is read after the snapshot was taken: the log up to there holds all that the snapshot shows.
+SCOPE = """
+    select own.realms, own.revisions, case when pg_is_in_recovery() then '' else pg_current_wal_lsn()::text end,
+           (select id from generation where state = 'serving'),
+           array(select wanted from unnest(array['graph', 'tree', 'late']) wanted where exists (
+                select from engine_edition b
+                where b.engine = wanted and b.signature is not null and b.realm = any(own.realms)))
+    from (select coalesce(array_agg(r order by r), '{}') as realms,
+                 coalesce(array_agg(coalesce(c.revision, 0) order by r), '{}') as revisions
+          from unnest(readable()) r left join corpus c on c.realm = r where %(looks)s or not (select shut_out())) own
+"""
+"""The realms that a person may read now, with their revisions, the searched index and the engines with data."""
 HIDDEN_EDITIONS = (
     "select key from edition where state in ('writing', 'retired', 'ready')"
     " union all select key from edition where astray and realm <> all ((select own_realms())::int[])"
 )
 """Editions in the searched tables that must not be found; partial indexes cover this query."""
+
+
+def scope_of(person: str, row: Sequence[Any]) -> tuple[Scope, int]:
+    """Return the scope of a person and the id of the searched index, 0 before the first, from a row of `SCOPE`."""
+    realms, revisions, position, index, built = row
+    return Scope(person, tuple(realms), tuple(revisions), position, frozenset(built)), index or 0
 
 
 def is_filtered(filters: Filters) -> bool:

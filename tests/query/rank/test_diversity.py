@@ -1,11 +1,15 @@
 """Deduplication and MMR."""
 
+import random
 from dataclasses import replace
 
 import pytest
 
 from pincite.config.branches.retrieval import Rag
+from pincite.core.query.hits import Hit
+from pincite.query.rank import diversity
 from pincite.query.rank.diversity import dedupe, diversifies, mmr
+from pincite.query.rank.relevance import chunk_terms
 from pincite.query.understand.intent import analyse_question
 from tests.builders import hit, plan
 
@@ -104,3 +108,50 @@ def test_comparisons_are_spread_unless_forbidden_and_others_only_where_wished() 
     modes = [Rag(mmr=mode) for mode in ("off", "auto", "on")]  # type: ignore[arg-type]
     assert [diversifies(comparison, rag) for rag in modes] == [False, True, True]
     assert [diversifies(plan("a"), rag) for rag in modes] == [False, False, True]
+
+
+def random_hits(chosen: random.Random) -> list[Hit]:
+    """Hits of few words and documents, some of equal score, best first."""
+    words = [f"word{n}" for n in range(40)]
+    made = [
+        hit(" ".join(chosen.choices(words, k=chosen.randint(1, 25))), key=key, score=round(chosen.random(), 1))
+        for key in range(chosen.randint(2, 60))
+    ]
+    return sorted(made, key=lambda one: -one.score)
+
+
+def plain_mmr(hits: list[Hit], weight: float, limit: int) -> list[tuple[int, float]]:
+    """MMR by its definition: every hit is compared with every chosen one before each choice."""
+    scores = [one.score for one in hits]
+    span = max(max(scores) - min(scores), diversity.MIN_SCORE_RANGE * max(scores)) or 1.0
+    chosen, values, terms = list[int](), list[float](), [chunk_terms(one.chunk) for one in hits]
+
+    def near(n: int, m: int) -> float:
+        same = diversity.SAME_DOCUMENT_SIMILARITY * (hits[n].chunk.document_id == hits[m].chunk.document_id)
+        return max(same, len(terms[n] & terms[m]) / (len(terms[n] | terms[m]) or 1))
+
+    def value(n: int) -> float:
+        return weight * (scores[n] - min(scores)) / span - (1 - weight) * max([0.0, *(near(n, m) for m in chosen)])
+
+    while len(chosen) < min(limit, len(hits)):
+        best = max((n for n in range(len(hits)) if n not in chosen), key=value)
+        values.append(value(best))
+        chosen.append(best)
+    return list(zip(chosen, values, strict=True))
+
+
+def test_few_comparisons_give_the_order_of_all_comparisons() -> None:
+    chosen = random.Random(3)
+    for _ in range(40):
+        hits, limit = random_hits(chosen), chosen.choice((3, 20, 100))
+        found = mmr(hits, 0.6, limit)
+        expected = plain_mmr(hits, 0.6, limit)
+        assert [(one.chunk.key, one.score) for one in found] == [(hits[n].chunk.key, value) for n, value in expected]
+
+
+def test_the_bits_of_two_texts_never_rule_out_a_shared_token() -> None:
+    chosen = random.Random(4)
+    for _ in range(200):
+        one, other = (diversity._tokens(" ".join(map(str, chosen.choices(range(900), k=200)))) for _ in range(2))
+        assert len(one.words & other.words) <= one.most_shared(other)
+        assert one.most_shared(one) == len(one.words)

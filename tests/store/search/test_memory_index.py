@@ -1,12 +1,13 @@
 """The index in memory gives what PostgreSQL gives, and is never used when it is not current."""
 
 import random
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from pincite.core.accounts.access import Scope
-from pincite.core.documents.document import DocumentChange
+from pincite.core.documents.document import DocumentChange, Upload
 from pincite.core.query.question import Filters
 from pincite.store.access.users import Users
 from pincite.store.documents.rename import DocumentEditor
@@ -152,8 +153,9 @@ def test_a_revoked_share_hides_a_document_with_a_warm_index(with_store: Any, wis
     with_store(test)
 
 
-def test_texts_are_never_read_with_rights_of_before(with_store: Any) -> None:
-    """A search that began before a right was revoked finds keys in memory; the database gives no text for them."""
+@pytest.mark.parametrize("remembered", [False, True])
+def test_texts_are_never_read_with_rights_of_before(with_store: Any, remembered: bool) -> None:
+    """A search that began before a right was revoked finds keys in memory; no text is given for them."""
 
     async def test(store: Any) -> None:
         warm, users = Warm(store), Users(store.database)
@@ -163,14 +165,73 @@ def test_texts_are_never_read_with_rights_of_before(with_store: Any) -> None:
         document = await store.put("a.md", "the heron stands in the reeds")
         await share(store, document, groups=("staff",))
         before = await warm.warm_up("bob")
+        if remembered:
+            assert await warm.documents("heron", "bob") == {document}
         await users.leave("local", "staff", "bob")  # no revision changes: the documents are the same
         index = warm.index
         found = await index.lexical("heron", scope=before, filters=ALL, limit=5)
         assert len(found) == 1
-        read = await index.fetch([one.key for one in found], [], scope=before)
+        keys = [one.key for one in found]
+        assert bool(index.remembered(keys, scope=before, filters=ALL)) == remembered
+        read = await index.fetch(keys, [], scope=before)
         assert (read.chunks, read.outdated) == ({}, True)
         assert await index.lexical("heron", scope=before, filters=ALL, limit=5) == []  # now in PostgreSQL
         assert await warm.documents("heron", "bob") == set()
+
+    with_store(test)
+
+
+def test_remembered_passages_are_given_only_if_row_level_security_shows_them(with_store: Any) -> None:
+    """Even a scope that names the realm of another person: the database is asked who reads its rows."""
+
+    async def test(store: Any) -> None:
+        warm = Warm(store)
+        await Users(store.database).add("local", "bob", "reader")
+        document = await store.put("a.md", "the heron stands in the reeds")
+        scope = await warm.warm_up()
+        assert await warm.documents("heron") == {document}
+        wrong, index = replace(scope, person="bob"), warm.index
+        [found] = await index.lexical("heron", scope=wrong, filters=ALL, limit=5)
+        assert index.remembered([found.key], scope=wrong, filters=ALL).keys() == {found.key}
+        assert (await index.fetch([found.key], [], scope=wrong)).chunks == {}
+
+    with_store(test)
+
+
+def test_remembered_passages_are_those_that_postgresql_gives(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        warm = Warm(store)
+        for n in range(8):
+            await store.put(f"{n}.md", *some_texts(4, n))
+        scope, vector = await warm.warm_up(), await store.vector("word1")
+        keys, both, index = list(range(1, 40)), [vector, await store.vector("word58 word59")], warm.index
+        await index.dense(vector, scope=scope, filters=ALL, limit=5)
+        for vectors in ([], [vector], both):
+            there = await store.index.fetch(keys, vectors, scope=scope, filters=ALL)
+            for _ in range(2):  # read, then remembered
+                here = await index.fetch(keys, vectors, scope=scope, filters=ALL)
+                assert here.chunks == there.chunks
+                assert here.similarities == pytest.approx(there.similarities, abs=TOLERANCE)
+            assert index.remembered(keys, scope=scope, filters=ALL) == there.chunks
+        some = await index.fetch([*keys[:3], 10_000], both, scope=scope, filters=ALL)
+        assert some.chunks.keys() == set(keys[:3])
+
+    with_store(test)
+
+
+def test_a_new_source_of_a_document_is_shown_at_once(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        warm = Warm(store)
+        await store.put("a.md", "the heron stands in the reeds")
+        scope, index = await warm.warm_up(), warm.index
+        [found] = await index.lexical("heron", scope=scope, filters=ALL, limit=5)
+        await index.fetch([found.key], [], scope=scope)
+        arrival = Upload("a.md", b"the otter swims", source_uri="https://two.example")
+        await store.intake.accept(scope, arrival, mime="text/markdown", checksum="0" * 64)
+        read = await index.fetch([found.key], [], scope=scope)
+        assert read.outdated
+        [again] = (await index.fetch([found.key], [], scope=scope)).chunks.values()
+        assert again.source_uri == "https://two.example"
 
     with_store(test)
 

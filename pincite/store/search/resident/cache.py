@@ -11,6 +11,7 @@ from pincite.core.query.question import Filters
 from pincite.errors import PinciteError
 from pincite.store.database import Database
 from pincite.store.search.resident.loading import TooLarge, Vectors, load_realms
+from pincite.store.search.resident.passages import Passages
 from pincite.store.search.resident.view import ResidentRealm, View
 
 log = logging.getLogger(__name__)
@@ -25,6 +26,8 @@ MAX_SCOPES = 10_000
 """Scopes whose searches are counted; the counts are cleared when there are more."""
 REST = 5.0
 """Pause after loading, in multiples of the time that loading took: while documents are added, the database searches."""
+PASSAGES_SHARE = 0.25
+"""Share of the allowed memory for passages that were read; the indexes may take all of it, too."""
 FAILED_REST_S = 60.0
 """Seconds for which an index that is too large, or could not be read, is not tried again."""
 
@@ -37,8 +40,8 @@ class ResidentIndexes:
     """Keeps the indexes of the realms that are searched, up to `megabytes`; 0 keeps none.
 
     It is never a source of truth. A search uses it only if it has the revision of every realm that the database gave
-    for this request; otherwise the database searches, and the index is renewed in the background. Texts are always
-    read from the database, under row-level security.
+    for this request; otherwise the database searches, and the index is renewed in the background. Which passages
+    the caller may read, the database says under row-level security, for each search; `passages` were read before.
     """
 
     def __init__(self, megabytes: int) -> None:
@@ -48,6 +51,7 @@ class ResidentIndexes:
         self._searches: dict[tuple[int, tuple[int, ...]], int] = {}
         self._not_before: dict[tuple[int, tuple[int, ...]], float] = {}
         self._loading: asyncio.Task[None] | None = None
+        self.passages = Passages(int(PASSAGES_SHARE * megabytes * 1_000_000))
 
     @property
     def size(self) -> int:
@@ -91,6 +95,7 @@ class ResidentIndexes:
             await cancel_and_wait(self._loading)
         self._realms.clear()
         self._views.clear()
+        self.passages.clear()
 
     def _current(self, scope: Scope, model: int) -> tuple[ResidentRealm, ...] | None:
         found = []

@@ -101,13 +101,26 @@ class View:
             cosines.append(best)
         return _nearest(np.concatenate(keys), np.concatenate(cosines), limit) if keys else []
 
+    def cosines(self, keys: Sequence[int], vectors: Sequence[Vector]) -> dict[int, float]:
+        """Return the highest cosine between each chunk's windows and the vectors, of the chunks that have a vector."""
+        wanted, found = np.sort(np.array(keys, np.int64)), dict[int, float]()
+        if not vectors or not len(wanted):
+            return found
+        queries = [rounded(vector) for vector in vectors]
+        for part in self._parts:
+            held, rows, firsts = _rows_of(part.segment, wanted)
+            if len(held):
+                some = part.segment.vectors[rows]
+                best = np.max([np.maximum.reduceat(np.vecdot(some, query), firsts) for query in queries], axis=0)
+                found.update(zip(held.tolist(), best.tolist(), strict=True))
+        return found
+
     def documents_named(self, names: Collection[str], vector: Vector, most: int) -> list[TitleMatch]:
         """Return the documents with one of these names and their chunk nearest to a vector; `most` per name."""
-        found, named = list[TitleMatch](), dict[str, list[IndexedDocument]]()
+        found, named, wanted = list[TitleMatch](), dict[str, list[IndexedDocument]](), frozenset(names)
         for realm in self._realms:
-            for name in names:
-                if name in realm.names:
-                    named.setdefault(name, []).extend(filter(self._admits, realm.names[name]))
+            for name in realm.names.keys() & wanted:
+                named.setdefault(name, []).extend(filter(self._admits, realm.names[name]))
         query = rounded(vector if named else ())
         for name, documents in sorted(named.items()):
             for document in sorted(documents, key=lambda one: one.id) if len(documents) <= most else ():
@@ -188,6 +201,20 @@ def _ranges(bounds: Sequence[tuple[int, int]]) -> Array:
 def _spans(counts: Array) -> Iterator[tuple[int, int]]:
     ends = np.cumsum(counts).tolist()
     return zip([0, *ends[:-1]], ends, strict=True) if ends else iter(())
+
+
+def _rows_of(segment: Segment, keys: Array) -> tuple[Array, Array, Array]:
+    """Return which of these chunks have vectors here, the rows of the vectors, and the first of each chunk in them."""
+    with_vectors = segment.chunks[segment.vector_chunks]
+    if not len(with_vectors):
+        return keys[:0], keys[:0], keys[:0]
+    places = np.minimum(np.searchsorted(with_vectors, keys), len(with_vectors) - 1)
+    places = places[with_vectors[places] == keys]
+    starts = segment.vector_starts[places]
+    counts = np.append(segment.vector_starts, len(segment.vectors))[places + 1] - starts
+    firsts = np.cumsum(counts) - counts
+    rows = np.repeat(starts - firsts, counts) + np.arange(int(counts.sum()))
+    return with_vectors[places], rows, firsts
 
 
 def _nearest(keys: Array, cosines: Array, limit: int) -> list[Match]:
