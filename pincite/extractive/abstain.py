@@ -66,7 +66,7 @@ MIN_TOPIC_RELEVANCE = 0.3
 MIN_NEAR = 0.5
 """Share of the question's words that a passage of low relevance must have."""
 SURE_READ, LIKELY_READ = 0.98, 0.8
-"""Probability of the reader that makes up for a low relevance in another language, and where a number is the same."""
+"""Probability of the reader that makes up for a low relevance: in another language; in the same one, or where a number is the same."""
 MAX_MISSING = 3
 """Missing words that a refusal names."""
 
@@ -98,7 +98,8 @@ def needed_probability(question: QuestionTerms, found: Sequence[ScoredSentence])
 def is_unfounded(question: QuestionTerms, found: Sequence[ScoredSentence]) -> bool:
     """Whether the sources are about something else, however well one of their sentences fits the kind of answer.
 
-    No passage has a word of what the question is about, or the best source is hardly relevant and has few of its words.
+    No passage has a word of what the question is about, or the best source is hardly relevant and has few of its words;
+    and the reader finds no answer.
     """
     if not found:
         return False
@@ -107,6 +108,8 @@ def is_unfounded(question: QuestionTerms, found: Sequence[ScoredSentence]) -> bo
         same_number = any(len(term.text) > 1 and term.is_in(best.terms) for term in question.numbers)
         read = max(scored.features.get("read", 1.0) for scored in found)
         return best.relevance <= MIN_RELEVANCE_ACROSS and read < (LIKELY_READ if same_number else SURE_READ)
+    if max(scored.features.get("read", 0.0) for scored in found) >= LIKELY_READ:
+        return False
     if best.relevance <= MIN_RELEVANCE and features["near"] < MIN_NEAR:
         return True
     held = frozenset[str]().union(*(one.sentence.passage_terms | one.sentence.heading_terms for one in found))

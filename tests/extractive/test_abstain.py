@@ -169,6 +169,11 @@ def test_a_relevant_source_in_other_words_is_kept() -> None:
     assert not scored_at("was kostet ein paddelboot", RENTAL, 0.6)
 
 
+def test_a_source_in_other_words_is_kept_where_the_reader_finds_the_answer() -> None:
+    assert scored_at("was kostet ein paddelboot", RENTAL, 0.02, read=0.5)
+    assert not scored_at("was kostet ein paddelboot", RENTAL, 0.02, read=0.9)
+
+
 def test_a_source_in_another_language_is_relevant_or_the_reader_is_sure() -> None:
     text = "The canoe hire is at the jetty. A canoe costs 14 euros a day."
     assert scored_at("was kostet ein kanu am tag", text, 0.03, read=0.9)

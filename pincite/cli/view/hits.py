@@ -14,6 +14,7 @@ from pincite.core.query.hits import Adjustment, Cause, Hit, RetrievedChunk, Scor
 CAUSE_NAMES: dict[Cause, str] = {
     "dense": "meaning",
     "lexical": "words",
+    "language": "language",
     "named": "named",
     "near": "near",
     "section": "section",
@@ -27,6 +28,7 @@ CAUSE_NAMES: dict[Cause, str] = {
 }
 """Names of the score contributions in the table."""
 CAUSE_NOTES: dict[Cause, str] = {
+    "language": "language: a passage in another language has the mean share of words of those in the question's",
     "near": "near: raw is the share of the question's words in the passage, times their proximity",
     "section": "section, document: raw is the score of the passage's section or document, from its best passages",
     "graph": "graph: raw is the passage's rank value in the graph (personalised PageRank), the best one has 1",

@@ -75,6 +75,12 @@ class Rag(Branch):
         description="Scale of relative scores: the best possible score (a cosine of 1, and the maximum BM25 score of "
         "the query), or the range between the worst and the best score found.",
     )
+    across_languages: bool = Field(
+        default=True,
+        description="A passage in another language than the question shares no words with it: in relative-score fusion it "
+        "has at least the mean share of lexical search of the passages in the question's language, and the passages "
+        "nearest in meaning are always compared.",
+    )
     follow_titles: Share = Field(
         default=0.2,
         description="If one of the three best passages mentions the title of another document, the best passage of "

@@ -9,8 +9,12 @@ from pincite.core.documents.document import NO_HEADINGS
 from pincite.core.engines import EngineName
 from pincite.core.graph import GraphFact
 
-Cause = Literal["dense", "lexical", "named", "near", "section", "document", "part", "query", "look"] | EngineName
-"""What contributes to a score: the dense, the lexical or a further engine; a named title; proximity of the question's words
+Cause = (
+    Literal["dense", "lexical", "language", "named", "near", "section", "document", "part", "query", "look"]
+    | EngineName
+)
+"""What contributes to a score: the dense, the lexical or a further engine; what words
+cannot add in another language (`language`); a named title; proximity of the question's words
 (`near`); the chunk's section and document; a further passage of a section or document hit (`part`); its rank for one of
 several queries; its rank in one of two search passes (`look`)."""
 

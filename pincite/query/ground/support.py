@@ -27,7 +27,7 @@ REFUTED_SUPPORT = 0.1
 """What is left where the passage says otherwise."""
 UNFOUNDED_SUPPORT = 0.2
 """What is left where the passage lacks a number or a name of the claim."""
-READER_ODDS = 4.0
+READER_ODDS = 2.0
 """Factor on the reader's odds that a passage supports a claim, chosen on held-out claims; see docs/evaluation.md."""
 CONTEXT_WORD_WEIGHT = 0.5
 """What a word is worth that stands elsewhere in the passage, in its title or its headings."""
@@ -48,7 +48,8 @@ class SupportVerdict:
     """The stretch of a passage that comes nearest to a claim, and how far it supports it.
 
     `reason` says in words why it does not, and `refuted` that the passage says otherwise. While it is `open`, meaning
-    has not been asked.
+    has not been asked. It is `worded` where only words speak against the claim, such as a negation or an opposite, which
+    the reader judges better; without a reader the verdict holds.
     """
 
     start: int
@@ -58,6 +59,7 @@ class SupportVerdict:
     reason: str | None = None
     refuted: bool = False
     open: bool = False
+    worded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +93,13 @@ def judge_claim(claim: str, chunk: RetrievedChunk, question: str = "") -> Suppor
     lexical = _lexical_support(claim, told, whole, chunk.language)
     found = SupportVerdict(start, end, lexical, lexical)
     fault = row and (find_other_row(claim, question, row, rows, language) or find_wrong_column(claim, row, language))
-    reason = fault or (find_contradiction(claim, told, language) if lexical > HOPELESS_SHARE else None)
-    if reason:
-        return replace(found, support=min(lexical, REFUTED_SUPPORT), reason=reason, refuted=True)
+    compared = lexical > HOPELESS_SHARE
+    reason = fault or (find_other_figure(claim, told, language) if compared else None)
+    against = opposed(claim, told, language) if compared and not reason else None
+    if reason or against:
+        refuted = replace(found, support=min(lexical, REFUTED_SUPPORT), reason=reason or against, refuted=True)
+        unfounded = find_unfounded(claim, told, chunk, language) if against else None
+        return replace(refuted, worded=against is not None and unfounded is None)
     spoken = question_language(claim)
     if lexical <= HOPELESS_SHARE and spoken != language and spoken in languages():
         missing = unmatched(figures_in(claim, spoken), figures_in(whole, language))
@@ -105,7 +111,8 @@ def judge_claim(claim: str, chunk: RetrievedChunk, question: str = "") -> Suppor
     if lexical >= CERTAIN_SHARE:
         return found
     if lexical <= HOPELESS_SHARE and not figures_in(claim, language):
-        return replace(found, support=min(lexical, UNFOUNDED_SUPPORT), reason="the source says nothing of the kind")
+        reason = "the source says nothing of the kind"
+        return replace(found, support=min(lexical, UNFOUNDED_SUPPORT), reason=reason, worded=True)
     return replace(found, support=_support(LEXICAL_WEIGHTS, found, claim, chunk, 0.0), open=True)
 
 
@@ -121,6 +128,8 @@ def asks_reader(verdict: SupportVerdict, claim: str, chunk: RetrievedChunk) -> b
 
     Numbers are left to the rules: the reader does not convert units.
     """
+    if verdict.worded:
+        return True
     if not verdict.open and (verdict.support < MIN_SUPPORT or any(map(str.isdigit, claim))):
         return False
     return claim.strip().rstrip(".") not in chunk.text
@@ -129,8 +138,9 @@ def asks_reader(verdict: SupportVerdict, claim: str, chunk: RetrievedChunk) -> b
 def decide_by_reader(verdict: SupportVerdict, supported: float) -> SupportVerdict:
     """The verdict once the reader has read claim and passage: the same words may say another thing."""
     support = round(READER_ODDS * supported / (READER_ODDS * supported + 1 - supported), 4)
-    reason = None if support >= MIN_SUPPORT else "the source does not say so"
-    return replace(verdict, support=support, reason=reason, open=False)
+    if support >= MIN_SUPPORT:
+        return replace(verdict, support=support, reason=None, refuted=False, open=False)
+    return replace(verdict, support=support, reason=verdict.reason or "the source does not say so", open=False)
 
 
 def decide_by_words(verdict: SupportVerdict) -> SupportVerdict:
@@ -171,6 +181,11 @@ def rank_passages(claim: str, chunks: Sequence[RetrievedChunk]) -> list[int]:
 
 def find_contradiction(claim: str, told: str, language: str) -> str | None:
     """What the passage says otherwise, in words: a name, a number in its place, a negation, a direction."""
+    return find_other_figure(claim, told, language) or opposed(claim, told, language)
+
+
+def find_other_figure(claim: str, told: str, language: str) -> str | None:
+    """The name or the number that the passage has in the place of the claim's, in words."""
     exchanged = swapped(claim, told, language, is_dictionary_word)
     if exchanged:
         return f"names {exchanged[0]}, the source names {exchanged[1]}"
@@ -179,7 +194,7 @@ def find_contradiction(claim: str, told: str, language: str) -> str | None:
         other = rival(figure, unmatched(held, claimed))
         if other and _same_thing(figure, other):
             return f"says {figure.shown}, the source says {other.shown}"
-    return _find_misplaced_number(claimed, held) or opposed(claim, told, language)
+    return _find_misplaced_number(claimed, held)
 
 
 def _same_thing(one: Figure, other: Figure) -> bool:

@@ -10,6 +10,7 @@ from pincite.core.query.plan import Plan, Search
 from pincite.core.run import Run
 from pincite.core.traces import span
 from pincite.errors import Unavailable
+from pincite.query.retrieve.across_languages import compares_languages, nearest_keys, with_usual_lexical_score
 from pincite.query.retrieve.engines import FirstPass, FurtherEngines
 from pincite.query.retrieve.fusion import Fusion, Ranking
 from pincite.query.retrieve.title_links import (
@@ -40,7 +41,8 @@ async def retrieval(run: Run, plan: Plan) -> list[Hit]:
             fusion = _fuse(run, plan, [*rankings, *further])
         best = sorted(fusion.scores, key=lambda key: (-fusion.scores[key], key))[: _fetch_limit(run, plan)]
         titles = await _titles_ahead(run, plan, vectors, fusion, best) if attempt == 0 else None
-        wanted = best if titles is None else [*best, *titles.keys_beside(best)]
+        nearest = nearest_keys(rankings) if compares_languages(run, plan) else []
+        wanted = list(dict.fromkeys([*best, *nearest, *(titles.keys_beside(best) if titles else ())]))
         with span("passage_fetch", passages=len(wanted)):
             fetched = await run.kit.index.fetch(
                 wanted, _scoring_vectors(plan, vectors), scope=run.scope, filters=plan.question.filters
@@ -54,6 +56,9 @@ async def retrieval(run: Run, plan: Plan) -> list[Hit]:
             f"{foreign} embedded by another model: searched by words alone; renew with: pincite reindex --stale",
         )
     hits = [_hit(fusion, chunk, fetched) for key in best if (chunk := fetched.chunks.get(key))]
+    if nearest:
+        beside = [chunk for key in nearest if key not in best and (chunk := fetched.chunks.get(key))]
+        hits = with_usual_lexical_score(plan.text, hits, [_hit(fusion, chunk, fetched) for chunk in beside])
     if not _follows_titles(run, plan, vectors):
         return hits
     if titles is None:

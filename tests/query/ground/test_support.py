@@ -85,9 +85,23 @@ def test_passages_are_ranked_by_shared_words() -> None:
 
 def test_the_reader_decides_what_words_and_rules_leave_open() -> None:
     verdict_so_far = SupportVerdict(0, 10, 0.8, 0.6, open=True)
-    supported, denied = (decide_by_reader(verdict_so_far, probability) for probability in (0.2, 0.1))
-    assert (supported.support, supported.reason, supported.open) == (0.5, None, False)
-    assert (denied.support, denied.reason) == (0.3077, "the source does not say so")
+    supported, denied = (decide_by_reader(verdict_so_far, probability) for probability in (0.4, 0.2))
+    assert (supported.support, supported.reason, supported.open) == (0.5714, None, False)  # 2 x .4 / (2 x .4 + .6)
+    assert (denied.support, denied.reason) == (0.3333, "the source does not say so")
+
+
+def test_the_reader_decides_where_only_a_negation_or_other_words_speak_against_a_claim() -> None:
+    chunk = found("The kitchen is not open on Sundays. It has 40 seats.")
+    claim = "The kitchen is open on Sundays."
+    by_rules = judge_claim(claim, chunk)
+    assert by_rules.refuted
+    assert by_rules.worded
+    assert asks_reader(by_rules, claim, chunk)
+    sure, unsure = decide_by_reader(by_rules, 0.9), decide_by_reader(by_rules, 0.1)
+    assert (sure.refuted, sure.reason) == (False, None)
+    assert (unsure.refuted, unsure.reason) == (True, by_rules.reason)
+    other = judge_claim("The kitchen has 30 seats.", chunk)
+    assert not asks_reader(other, "The kitchen has 30 seats.", chunk)
 
 
 def test_the_reader_is_not_asked_where_rules_object_words_are_copied_or_numbers_agree() -> None:
