@@ -13,6 +13,8 @@ import pytest
 
 from .terminal import Call, call, start
 
+pytestmark = pytest.mark.usefixtures("built_in_reader")
+
 
 @pytest.fixture
 def own(database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Call:
