@@ -37,7 +37,9 @@ def pytest_configure() -> None:
     # Reading ten passages takes most of the time of a question, and few tests are about what the reader makes of them.
     os.environ.setdefault(READER, "none")
     # The same examples every time: what a run finds, the next one finds again.
-    hypothesis.settings.register_profile("steady", derandomize=True)
+    # How long an example takes is no reason to fail: a busy machine may do something else meanwhile.
+    slow = [hypothesis.HealthCheck.too_slow]
+    hypothesis.settings.register_profile("steady", derandomize=True, deadline=None, suppress_health_check=slow)
     hypothesis.settings.load_profile("steady")
     # Constants out of the modules that happen to be loaded would change the examples with the tests that ran before.
     providers._get_local_constants = lambda: providers._local_constants
