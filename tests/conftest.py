@@ -3,6 +3,7 @@
 import asyncio
 import functools
 import gc
+import os
 import secrets
 import signal
 from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterator
@@ -16,6 +17,7 @@ import hypothesis
 import psycopg
 import psycopg.conninfo
 import pytest
+from hypothesis.internal.conjecture import providers
 
 from tests import memory_folder
 
@@ -25,14 +27,22 @@ NO_SMALL_MODEL = "no small model is installed"
 NO_POOLER = "pgbouncer is not installed"
 MODEL = "model"
 """The template database."""
+READER = "PINCITE_ANSWERS__READER"
+"""Environment variable of the setting `answers.reader`."""
 
 
 def pytest_configure() -> None:
     """Restore Ctrl-C: a shell ignores it in background jobs, and child processes inherit that."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    # Reading ten passages takes most of the time of a question, and few tests are about what the reader makes of them.
+    os.environ.setdefault(READER, "none")
     # The same examples every time: what a run finds, the next one finds again.
-    hypothesis.settings.register_profile("steady", derandomize=True)
+    # How long an example takes is no reason to fail: a busy machine may do something else meanwhile.
+    slow = [hypothesis.HealthCheck.too_slow]
+    hypothesis.settings.register_profile("steady", derandomize=True, deadline=None, suppress_health_check=slow)
     hypothesis.settings.load_profile("steady")
+    # Constants out of the modules that happen to be loaded would change the examples with the tests that ran before.
+    providers._get_local_constants = lambda: providers._local_constants
     # Every HTTP client reads the machine's certificates, which takes longer than most tests: all share one reading.
     httpcore2.default_ssl_context = functools.cache(httpcore2.default_ssl_context)
 
@@ -161,6 +171,14 @@ class _database:
     def __exit__(self, *_: object) -> None:
         with psycopg.connect(self._server_url, autocommit=True) as connection:
             connection.execute(f'drop database if exists "{self._name}" with (force)')
+
+
+@pytest.fixture(scope="module")
+def built_in_reader() -> Iterator[None]:
+    """Let the built-in reader choose and check answers in the tests of this file, as it does by default."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv(READER)
+        yield
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,14 @@ from pincite.ingest.read.parse_and_chunk import Prepared, from_json, parse_and_c
 def read_in_this_process(patch: pytest.MonkeyPatch) -> None:
     """Make every reader parse in this process, with the same code."""
     patch.setattr(reader_pool.Reader, "read", _read)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def read_by_the_tests() -> Iterator[None]:
+    """For the `conftest.py` of folders whose tests are not about reading files: every file is parsed in this process."""
+    with pytest.MonkeyPatch.context() as patch:
+        read_in_this_process(patch)
+        yield
 
 
 async def _read(

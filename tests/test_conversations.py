@@ -13,6 +13,8 @@ from pincite.core.query.question import Exchange, Question
 from pincite.errors import NotFound
 from pincite.stub import StubLLM
 
+pytestmark = pytest.mark.usefixtures("built_in_reader")
+
 ENGLISH_TEXT = """# Cable car
 
 The cable car runs from 08:10 in winter. In summer the cable car runs from 07:40. A cabin of the cable car carries

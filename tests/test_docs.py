@@ -16,6 +16,8 @@ from pincite.api.app import make_app
 from pincite.config.sources import load_settings
 from tests.test_architecture import LAYERS
 
+pytestmark = pytest.mark.usefixtures("built_in_reader")
+
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")]
 PAGES += sorted((ROOT / "docs").glob("*.md"))

@@ -8,9 +8,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from pincite.core.query.answer import Answer
 from pincite.core.query.question import Exchange, Question
 from pincite.ingest.accept.collect import collect
+
+pytestmark = pytest.mark.usefixtures("built_in_reader")
 
 FOLDER = Path(__file__).parent / "forms"
 Turns = tuple[str, ...]

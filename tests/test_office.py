@@ -18,6 +18,8 @@ from pincite.engine.app import AsyncPincite
 from pincite.ingest.accept.collect import collect
 from tests.pdf_maker import Line, make_pdf
 
+pytestmark = pytest.mark.usefixtures("built_in_reader")
+
 FOLDER = Path(__file__).parent / "office"
 LEASE = [
     Line("Lease agreement, warehouse Harlow", 18),

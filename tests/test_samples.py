@@ -16,7 +16,7 @@ from pincite.ingest.accept.collect import collect
 EXAMPLES = Path(__file__).parent.parent / "examples"
 QUESTIONS: list[dict[str, Any]] = json.loads((EXAMPLES / "questions.json").read_text(encoding="utf-8"))
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("built_in_reader")]
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,8 @@ from pincite.core.query.question import Question
 from pincite.core.run import Event, Token
 from pincite.stub.thread import StubLLM
 
+pytestmark = pytest.mark.usefixtures("built_in_reader")
+
 DOME = """# Dome errors
 
 | Code | Meaning | What to do |

@@ -10,15 +10,9 @@ import pytest
 from psycopg import sql
 
 from tests.api.live_server import LiveServer
-from tests.reading import read_in_this_process
+from tests.reading import read_by_the_tests
 
-
-@pytest.fixture(scope="module", autouse=True)
-def read_by_the_server() -> Iterator[None]:
-    """These are about what is asked and answered; what files can do to a server is tried in `tests/hostile`."""
-    with pytest.MonkeyPatch.context() as patch:
-        read_in_this_process(patch)
-        yield
+__all__ = ["read_by_the_tests"]
 
 
 @pytest.fixture(scope="session")

@@ -12,10 +12,8 @@ from typing import Any, Self, TypeVar
 import httpx2
 import psycopg
 
-from pincite.api.server import serve
 from pincite.core.accounts.access import Role
 from pincite.engine.app import AsyncPincite
-from tests.api.schema_check import check_response
 
 T = TypeVar("T")
 ROLES: tuple[Role, ...] = ("administrator", "editor", "reader")
@@ -58,6 +56,8 @@ class LiveServer:
         return thread
 
     async def _run(self) -> None:
+        from pincite.api.server import serve  # here and below: unit tests are collected without a web framework
+
         self._loop = asyncio.get_running_loop()
         try:
             async with AsyncPincite(settings=self._settings) as self.pincite:
@@ -83,6 +83,8 @@ class LiveServer:
 
     def client(self, role: Role | None = "administrator", **more: Any) -> httpx2.Client:
         """A client with a key of this role, or with none; its responses are compared with their schemas."""
+        from tests.api.schema_check import check_response
+
         headers = {"Authorization": f"Bearer {self.keys[role]}"} if role else {}
         hooks = {"response": [check_response]}
         return httpx2.Client(base_url=self.url, headers=headers, timeout=30, **{"event_hooks": hooks, **more})

@@ -16,6 +16,7 @@ from pincite.core.protocols import Embedder
 from pincite.errors import PinciteError, SettingsError
 from pincite.providers import embed_server, pincite_embed
 
+pytestmark = pytest.mark.slow
 TEXTS = ["cats purr", "", "Die Katze schnurrt. 🎉", "the stock market fell", "cats purr"]
 KEY = "k" * 20
 

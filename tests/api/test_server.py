@@ -6,7 +6,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from pincite.api.server import serve
 from pincite.errors import BadRequest, Conflict
 from tests.api.live_server import LiveServer, events
 from tests.api.models import Talker, speaking
+from tests.steady_clock import now
 
 
 def test_a_port_in_use_is_reported(open_pincite: Callable[..., Any]) -> None:
@@ -141,9 +141,9 @@ def test_a_signal_stops_the_server_gracefully(database_url: str, data: Path, num
         assert process.stdout is not None
         url = process.stdout.readline().strip()
         assert httpx2.get(f"{url}/api/v1/health/live").status_code == 200
-        sent = time.monotonic()
+        sent = now()
         process.send_signal(number)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=300)
     assert (out.split(), process.returncode) == (["ended", "closed"], 0), err
     assert "Traceback" not in err
-    assert time.monotonic() - sent < 10
+    assert now() - sent < 10

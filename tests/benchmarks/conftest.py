@@ -3,6 +3,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.reading import read_by_the_tests
+
+__all__ = ["read_by_the_tests"]
+
 
 @pytest.fixture(autouse=True)
 def level() -> Iterator[None]:

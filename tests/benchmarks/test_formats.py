@@ -9,6 +9,11 @@ from benchmarks.formats import Outcome, _summary, _unread, read_all
 from pincite.config.settings import Settings
 
 
+@pytest.fixture(scope="module", autouse=True)
+def read_by_the_tests() -> None:
+    """Here files are read in processes, whose memory is measured."""
+
+
 def test_files_that_were_not_read_stand_together_by_their_reason() -> None:
     outcomes = [
         Outcome("a.docx", "completed", pages=2, chars=1000, headings=3, tables=1, ms=5.0, peak_mb=90.0),

@@ -7,6 +7,8 @@ import pytest
 from benchmarks import obedient
 from tests.hostile.attacks import ORDERS, attacks
 
+pytestmark = pytest.mark.usefixtures("built_in_reader")
+
 
 def test_sets_are_read_by_name_each_text_once_and_repeated_as_an_order(tmp_path: Path) -> None:
     lines = [json.dumps({"text": text}) for text in ("Say so.", "Say so.", "<img src=x>", " ")]

@@ -9,6 +9,8 @@ import pytest
 from benchmarks import office
 from tests.evaluate.makers import write_answer_set
 
+pytestmark = pytest.mark.usefixtures("built_in_reader")
+
 
 @pytest.mark.slow
 def test_the_shares_are_printed_and_the_answers_written(

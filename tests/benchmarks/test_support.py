@@ -12,6 +12,8 @@ from pincite import AsyncPincite
 from pincite.ingest.accept.collect import collect
 from pincite.stub import StubLLM
 
+pytestmark = pytest.mark.usefixtures("built_in_reader")
+
 ROOT = Path(__file__).parents[2]
 FACT = Fact(
     "Who was the first director of the observatory?",

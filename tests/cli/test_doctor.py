@@ -18,6 +18,8 @@ from pincite.models import shipped
 
 from .terminal import Call, CommandResult
 
+pytestmark = pytest.mark.usefixtures("built_in_reader")
+
 
 @pytest.fixture(autouse=True)
 def _isolation_is_known(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +10,11 @@ from typing import Any
 
 import pytest
 
+from tests.steady_clock import now
+
 from .terminal import Call, call, start
+
+pytestmark = pytest.mark.usefixtures("built_in_reader")
 
 
 @pytest.fixture
@@ -228,7 +231,7 @@ def test_a_running_service_follows_the_command_line_within_a_second(own: Call, s
     assert service.settings(key)["rag.top_k"] == 10
     changing = start("settings", "set", "rag.top_k", "3", "--json")
     out, err = changing.communicate(timeout=60)
-    stored = time.monotonic()
+    stored = now()
     assert json.loads(out)["changes"][0]["after"] == 3, err
     while service.settings(key)["rag.top_k"] != 3:
-        assert time.monotonic() - stored < 1.0
+        assert now() - stored < 1.0

@@ -11,6 +11,8 @@ from pincite.core.query.answer import Answer
 from pincite.core.query.question import Question
 from pincite.engine.app import AsyncPincite
 
+pytestmark = pytest.mark.usefixtures("built_in_reader")
+
 FILES = Path(__file__).parent / "wordings"
 MIN_RIGHT = 0.9
 """Share of the answerable questions that must be answered rightly."""

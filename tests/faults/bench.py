@@ -21,6 +21,7 @@ from pincite.models.kit_factory import KitFactory, make_embedder
 from pincite.stub import StubLLM
 from tests.builders import unresolved
 from tests.reading import read_in_this_process
+from tests.steady_clock import now
 
 LEAVE = """# Leave
 
@@ -35,7 +36,10 @@ BEFORE = "How many vacation days carry over in France?"
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The result of a question: the answer, the streamed text, and the calls to the stub."""
+    """The result of a question: the answer, the streamed text, and the calls to the stub.
+
+    `worked_s` is the time it took without that in which the machine ran something else.
+    """
 
     answer: Answer
     shown: str
@@ -43,6 +47,7 @@ class Asked:
     finish_in_trace: str | None
     calls: Counter[str]
     took_s: float
+    worked_s: float
 
     @property
     def stages(self) -> set[str]:
@@ -100,15 +105,15 @@ class Bench:
             if isinstance(event, Token):
                 shown.append(event.text)
 
-        began = time.monotonic()
+        began, since = time.monotonic(), now()
         answer = await self.pincite.ask(question, listen=hear)
-        took_s = time.monotonic() - began
+        took_s, worked_s = time.monotonic() - began, now() - since
         assert await unresolved(self.pincite, answer) == [], "every citation must resolve"
         kept = (await self.pincite.services.sessions.get(scope, str(question.session_id))).turns[-1]
         trace = await self.pincite.services.traces.get(scope, answer.metadata.trace_id)
         assert trace.outcome is not None
         paths = Counter(call.path.removeprefix("/v1/") for call in self.stub.calls[before:])
-        return Asked(answer, "".join(shown), kept.complete, trace.outcome.finish_reason, paths, took_s)
+        return Asked(answer, "".join(shown), kept.complete, trace.outcome.finish_reason, paths, took_s, worked_s)
 
 
 @contextmanager

@@ -59,7 +59,10 @@ def shelf(module_database_url: str, tmp_path_factory: pytest.TempPathFactory) ->
     env = kept | {"PINCITE_DATABASE_URL": module_database_url, "PINCITE_DATA": str(folder / "data")}
     env |= {"PINCITE_EMBEDDING__PROVIDER": "scripted", "PINCITE_INGEST__WORKERS": "1"}  # quick to open
     env |= {"PINCITE_RESILIENCE__BACKOFF_S": "0", "PINCITE_RESILIENCE__BREAKER_FAILURES": "1000"}  # one test at a time
-    env |= {"PINCITE_CACHE__ENABLED": "false"}  # the same question is asked of servers that answer or do not
+    env |= {
+        "PINCITE_ANSWERS__READER": "none",
+        "PINCITE_CACHE__ENABLED": "false",
+    }  # the same question is asked of servers that answer or do not
     with StubLLM() as stub:
         shelf = Shelf(env, stub)
         shelf.call("add", str(folder / "leave.md"), llm="")

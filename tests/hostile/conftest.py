@@ -16,6 +16,7 @@ import pytest
 from psycopg import sql
 
 from tests.api.live_server import LiveServer
+from tests.reading import read_in_this_process
 
 API = "/api/v1"
 MEMORY_MB, TIMEOUT_S = 512, 60
@@ -107,6 +108,14 @@ def watch(attacked: LiveServer) -> Iterator[Watch]:
     made = Watch()
     yield made
     made.close()
+
+
+@pytest.fixture(scope="module")
+def read_by_the_tests() -> Iterator[None]:
+    """For files whose tests are not about reading: every document is parsed in this process."""
+    with pytest.MonkeyPatch.context() as patch:
+        read_in_this_process(patch)
+        yield
 
 
 @pytest.fixture

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from pincite.core.accounts.access import LOCAL
 from pincite.core.query.question import Filters, Question
 from pincite.stub import StubLLM
@@ -23,6 +25,8 @@ from tests.hostile.obedient import (
     watching,
     wrongs,
 )
+
+pytestmark = pytest.mark.usefixtures("read_by_the_tests")
 
 
 def test_two_hundred_injections_in_documents_have_no_effect(database_url: str, tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ FILES = {
 LEAST = 18
 """Comparisons of twenty with both sides."""
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("built_in_reader")]
 
 
 class Writer:

@@ -2,6 +2,8 @@
 
 import asyncio
 import hashlib
+import secrets
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from pincite.store.migrate import index_vectors, migrate, migration_files
 from pincite.store.operations.integrity import inspect
 from pincite.text.sentences import fingerprint
 from pincite.text.terms import terms
+from tests.conftest import _database
 
 TEXT = "The cat is fed at half past six."
 DOCUMENT, VERSION = "Zg3nTfCkQx0aB1de", "20250101T120000000000Z"
@@ -71,10 +74,38 @@ ROWS: dict[int, str] = {
 """Rows for the tables of each schema, which later migrations must handle."""
 
 
+@pytest.fixture(scope="module")
+def schemas(postgres: str) -> Iterator[Callable[[int], str]]:
+    """Return a database with the data of a schema; it is made out of that of the schema before."""
+    made: dict[int, str] = {}
+
+    def of(number: int) -> str:
+        if number not in made:
+            place = NUMBERS.index(number)
+            before = of(NUMBERS[place - 1]) if place else "template0"
+            name = f"schema_{secrets.token_hex(6)}"
+            with psycopg.connect(postgres, autocommit=True) as connection:
+                connection.execute(f"create database {name} template {before} strategy file_copy")
+            asyncio.run(advance(psycopg.conninfo.make_conninfo(postgres, dbname=name), number))
+            made[number] = name
+        return made[number]
+
+    yield of
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        for name in made.values():
+            connection.execute(f"drop database {name} with (force)")
+
+
 @pytest.fixture
-def database_url(empty_database_url: str) -> str:
-    """These tests begin without a schema, others with the current one."""
-    return empty_database_url
+def database_url(
+    request: pytest.FixtureRequest, postgres: str, schemas: Callable[[int], str], empty_database_url: str
+) -> Iterator[str]:
+    """These tests begin with an earlier schema or with none, others with the current one."""
+    if "number" not in request.fixturenames:
+        yield empty_database_url
+        return
+    with _database(postgres, schemas(request.getfixturevalue("number"))) as url:
+        yield url
 
 
 async def values() -> dict[str, Any]:
@@ -93,19 +124,21 @@ async def values() -> dict[str, Any]:
     }
 
 
-async def as_of(url: str, number: int, data: Path) -> None:
-    """A library as a version with this many migrations wrote it."""
-    given = await values()
+async def advance(url: str, number: int) -> None:
+    """Apply the next migration, and write what a version with this many migrations wrote."""
     async with administrator_of(url) as admin:
-        for step in NUMBERS[: NUMBERS.index(number) + 1]:
-            await migrate(admin, upto=step)
-            await admin.execute("set search_path = pincite, public")
-            if step in ROWS:
-                cursor = psycopg.AsyncClientCursor(admin)
-                await cursor.execute(ROWS[step].encode(), given)
-            if step == NUMBERS[0]:
-                await index_vectors(admin)
-        [(library,)] = await (await admin.execute("select id from library")).fetchall()
+        await migrate(admin, upto=number)
+        await admin.execute("set search_path = pincite, public")
+        if number in ROWS:
+            await psycopg.AsyncClientCursor(admin).execute(ROWS[number].encode(), await values())
+        if number == NUMBERS[0]:
+            await index_vectors(admin)
+
+
+def store_file(url: str, data: Path) -> None:
+    """Write the file of the document."""
+    with psycopg.connect(url) as connection:
+        [(library,)] = connection.execute("select id from pincite.library").fetchall()
     path = data / "files" / library / DOCUMENT / VERSION
     path.parent.mkdir(parents=True)
     path.write_text(TEXT)
@@ -120,7 +153,6 @@ def test_data_of_every_schema_opens_and_is_found(
     number: int, database_url: str, open_pincite: Any, tmp_path: Path
 ) -> None:
     async def use() -> None:
-        await as_of(database_url, number, tmp_path / "data")
         async with open_pincite() as pincite:
             [document] = await pincite.documents.all()
             assert (document.id, document.name, document.folder, document.status) == (
@@ -137,6 +169,7 @@ def test_data_of_every_schema_opens_and_is_found(
             assert pincite.settings.rag.top_k == (7 if number >= 2 else 10)
             assert (await pincite.remove(DOCUMENT)).verified
 
+    store_file(database_url, tmp_path / "data")
     asyncio.run(use())
 
 

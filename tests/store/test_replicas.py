@@ -10,6 +10,7 @@ from pincite.core.accounts.access import Scope
 from pincite.store.database import Database
 from pincite.store.documents.library import Library
 
+pytestmark = pytest.mark.slow
 TITLES = "select title from session order by 1"
 IS_REPLICA = "select pg_is_in_recovery()"
 

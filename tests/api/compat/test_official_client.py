@@ -1,15 +1,17 @@
 """OpenAI's own Python client against the compatible routes."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import openai
 import pytest
 
 from pincite.api.compat.openai_requests import MODEL_NAME
 from pincite.providers.scripted import Options, ScriptedLLM
 from tests.api.live_server import LiveServer
 from tests.api.models import speaking
+
+if TYPE_CHECKING:
+    import openai  # below where it is needed: it takes as long to load as a tenth of the tests to collect
 
 LEAVE = "# Leave\n\n## Carrying over\n\nUp to five vacation days carry over into the next year.\n"
 ASKED: Any = [{"role": "user", "content": "How many vacation days carry over?"}]
@@ -24,7 +26,9 @@ def document(live_server: LiveServer) -> dict[str, Any]:
 
 
 @pytest.fixture
-def official(live_server: LiveServer, document: dict[str, Any]) -> Iterator[openai.OpenAI]:
+def official(live_server: LiveServer, document: dict[str, Any]) -> "Iterator[openai.OpenAI]":
+    import openai
+
     with live_server.client() as plain:
         key, address = plain.headers["authorization"].removeprefix("Bearer "), str(plain.base_url)
     with openai.OpenAI(api_key=key, base_url=f"{address.rstrip('/')}/v1", max_retries=0) as client:
@@ -37,7 +41,7 @@ def assert_cites(text: str, start: int, end: int, url: str, title: str, document
     assert title == "Leave"
 
 
-def test_a_completion_has_its_citations_as_annotations(official: openai.OpenAI, document: dict[str, Any]) -> None:
+def test_a_completion_has_its_citations_as_annotations(official: "openai.OpenAI", document: dict[str, Any]) -> None:
     told = official.chat.completions.create(model=MODEL_NAME, messages=ASKED, extra_body=HERE)
     message = told.choices[0].message
     assert QUOTE in (message.content or "")
@@ -47,7 +51,7 @@ def test_a_completion_has_its_citations_as_annotations(official: openai.OpenAI, 
     assert told.warnings == []  # type: ignore[attr-defined]
 
 
-def test_the_stream_helper_keeps_the_annotations(official: openai.OpenAI, document: dict[str, Any]) -> None:
+def test_the_stream_helper_keeps_the_annotations(official: "openai.OpenAI", document: dict[str, Any]) -> None:
     with official.chat.completions.stream(model=MODEL_NAME, messages=ASKED, extra_body=HERE) as stream:
         final = stream.get_final_completion().choices[0].message
     assert final.annotations
@@ -56,7 +60,7 @@ def test_the_stream_helper_keeps_the_annotations(official: openai.OpenAI, docume
 
 
 def test_annotations_of_a_replaced_answer_point_into_the_streamed_text(
-    live_server: LiveServer, official: openai.OpenAI, document: dict[str, Any]
+    live_server: LiveServer, official: "openai.OpenAI", document: dict[str, Any]
 ) -> None:
     llm = ScriptedLLM(Options(answers=("Up to 30 vacation days carry over. [Source 1]",)))
     with (
@@ -70,7 +74,7 @@ def test_annotations_of_a_replaced_answer_point_into_the_streamed_text(
     assert_cites(final.content or "", one.start_index, one.end_index, one.url, one.title, document)
 
 
-def test_a_response_has_text_and_annotations(official: openai.OpenAI, document: dict[str, Any]) -> None:
+def test_a_response_has_text_and_annotations(official: "openai.OpenAI", document: dict[str, Any]) -> None:
     told = official.responses.create(model=MODEL_NAME, input=ASKED[0]["content"], extra_body=HERE)
     assert (told.status, told.model) == ("completed", MODEL_NAME)
     assert QUOTE in told.output_text
@@ -80,7 +84,7 @@ def test_a_response_has_text_and_annotations(official: openai.OpenAI, document: 
     assert told.usage.total_tokens == 0
 
 
-def test_a_response_is_streamed_with_the_same_text(official: openai.OpenAI, document: dict[str, Any]) -> None:
+def test_a_response_is_streamed_with_the_same_text(official: "openai.OpenAI", document: dict[str, Any]) -> None:
     kinds, text = [], ""
     with official.responses.stream(model=MODEL_NAME, input=ASKED, extra_body=HERE) as stream:
         for event in stream:
@@ -96,7 +100,7 @@ def test_a_response_is_streamed_with_the_same_text(official: openai.OpenAI, docu
 
 
 def test_a_response_takes_instructions_parts_and_earlier_messages(
-    live_server: LiveServer, official: openai.OpenAI
+    live_server: LiveServer, official: "openai.OpenAI"
 ) -> None:
     shown: list[str] = []
 
@@ -119,7 +123,7 @@ def test_a_response_takes_instructions_parts_and_earlier_messages(
     assert "There is a policy." in shown[-1]
 
 
-def test_what_is_ignored_is_told(official: openai.OpenAI) -> None:
+def test_what_is_ignored_is_told(official: "openai.OpenAI") -> None:
     told: Any = official.chat.completions.create(
         model="gpt-4o", messages=ASKED, tools=[TOOL], max_tokens=5, stop=["vacation"], seed=3, extra_body=HERE
     )
@@ -132,7 +136,7 @@ def test_what_is_ignored_is_told(official: openai.OpenAI) -> None:
     assert "these options are ignored: reasoning" in response.warnings
 
 
-def test_results_of_tools_are_passed_over_with_a_warning(official: openai.OpenAI) -> None:
+def test_results_of_tools_are_passed_over_with_a_warning(official: "openai.OpenAI") -> None:
     call = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
     messages: Any = [
         *ASKED,
@@ -156,8 +160,10 @@ def test_results_of_tools_are_passed_over_with_a_warning(official: openai.OpenAI
     ],
 )
 def test_wrong_values_are_bad_requests_with_the_name_that_was_sent(
-    official: openai.OpenAI, options: dict[str, Any], param: str | None, said: str
+    official: "openai.OpenAI", options: dict[str, Any], param: str | None, said: str
 ) -> None:
+    import openai
+
     with pytest.raises(openai.BadRequestError) as raised:
         official.chat.completions.create(**{"model": MODEL_NAME, "messages": ASKED, **options})
     assert raised.value.param == param
@@ -175,13 +181,17 @@ def test_wrong_values_are_bad_requests_with_the_name_that_was_sent(
         ({"input": [{"role": "nobody", "content": "x"}]}, "input.0.role"),
     ],
 )
-def test_a_response_that_cannot_be_is_refused(official: openai.OpenAI, options: dict[str, Any], param: str) -> None:
+def test_a_response_that_cannot_be_is_refused(official: "openai.OpenAI", options: dict[str, Any], param: str) -> None:
+    import openai
+
     with pytest.raises(openai.BadRequestError) as raised:
         official.responses.create(**{"model": MODEL_NAME, "input": "x", **options})
     assert raised.value.param == param
 
 
-def test_many_texts_and_tokens_become_vectors(official: openai.OpenAI) -> None:
+def test_many_texts_and_tokens_become_vectors(official: "openai.OpenAI") -> None:
+    import openai
+
     many = official.embeddings.create(model="any", input=["hello world"] * 300)
     assert len(many.data) == 300
     tokens = official.embeddings.create(model="any", input=[[15339, 1917], [15339, 1917]])  # cl100k_base
@@ -191,7 +201,9 @@ def test_many_texts_and_tokens_become_vectors(official: openai.OpenAI) -> None:
         official.embeddings.create(model="any", input=["x"] * 2049)
 
 
-def test_models_and_errors_are_those_of_the_client(official: openai.OpenAI) -> None:
+def test_models_and_errors_are_those_of_the_client(official: "openai.OpenAI") -> None:
+    import openai
+
     assert MODEL_NAME in [one.id for one in official.models.list()]
     with pytest.raises(openai.NotFoundError):
         official.models.retrieve("gpt-4o")

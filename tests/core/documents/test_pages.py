@@ -8,7 +8,7 @@ BOXES = st.tuples(*[st.integers(-50_000, 50_000).map(lambda edge: edge / 10)] * 
 WHERE = st.one_of(st.fixed_dictionaries({"box": BOXES}), st.fixed_dictionaries({"ref": st.text(max_size=20)}))
 
 
-@given(st.lists(st.tuples(st.integers(0, 50), st.integers(0, 50), WHERE)))
+@given(st.lists(st.tuples(st.integers(0, 50), st.integers(0, 50), WHERE), max_size=8))
 def test_unpacked_marks_equal_the_packed_marks(rows: list[tuple[int, int, dict[str, object]]]) -> None:
     marks, last = [], 0
     for gap, length, where in rows:

@@ -22,6 +22,8 @@ from pincite.evaluate.questions.own_documents import (
 from pincite.providers.scripted import Options, ScriptedLLM
 from tests.builders import answering, hit
 
+pytestmark = pytest.mark.usefixtures("built_in_reader")
+
 SAMPLES = Path(__file__).parents[3] / "examples" / "documents"
 FILES = ("station-handbook.md", "telescope-control.md")
 

@@ -9,7 +9,7 @@ from pincite.core.query.answer import Answer
 from pincite.engine.app import AsyncPincite
 from pincite.ingest.accept.collect import collect
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("built_in_reader")]
 
 QUESTIONS = {
     "Qui a construit le refuge du Val Noir ?": "Émile Favre",

@@ -173,14 +173,14 @@ def test_a_pdf_with_an_embedded_archive_is_no_polyglot():
     ids=["entries", "many", "headers", "comments", "blanks", "old"],
 )
 def test_the_type_of_large_files_is_detected_quickly(data: bytes):
-    started = time.monotonic()
+    started = time.process_time()
     kind_of(data)
     for kind in file_types().values():
         matches_type(kind.mime, data)
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5
 
 
 def test_many_comments_take_no_time():
-    began = time.perf_counter()
+    began = time.process_time()
     assert matches_type("application/pdf", b"<!---->" * 140 + b"x%PDF-1.4") in (True, False)
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5

@@ -158,7 +158,7 @@ def test_the_sample_documents_raise_no_false_alarm() -> None:
 
 @pytest.mark.slow
 def test_blanks_dots_and_brackets_take_no_time() -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     for run in (" ", ".", " .", "\t", "[" * 5, "[a](#"):
         content_type_of("\n".join(["Total" + run * 20_000 + "euros"] * 5), (), "prose")
-    assert time.perf_counter() - began < 10
+    assert time.process_time() - began < 10

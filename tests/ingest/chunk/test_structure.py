@@ -291,9 +291,9 @@ def test_sections_share_nothing():
     ids=["letters", "words", "sentences", "item", "pipes"],
 )
 def test_one_endless_line_takes_bounded_time(text: str):
-    started = time.monotonic()
+    started = time.process_time()
     found = passages(text, 500, 50)
-    assert time.monotonic() - started < 8
+    assert time.process_time() - started < 8
     assert all(row.tokens <= 500 for row in found)
 
 

