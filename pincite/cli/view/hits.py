@@ -28,7 +28,7 @@ CAUSE_NAMES: dict[Cause, str] = {
 }
 """Names of the score contributions in the table."""
 CAUSE_NOTES: dict[Cause, str] = {
-    "language": "language: a passage in another language has the mean share of words of those in the question's",
+    "language": "language: a passage in another language has most of the mean share of words of those in the question's",
     "near": "near: raw is the share of the question's words in the passage, times their proximity",
     "section": "section, document: raw is the score of the passage's section or document, from its best passages",
     "graph": "graph: raw is the passage's rank value in the graph (personalised PageRank), the best one has 1",

@@ -78,8 +78,8 @@ class Rag(Branch):
     across_languages: bool = Field(
         default=True,
         description="A passage in another language than the question shares no words with it: in relative-score fusion it "
-        "has at least the mean share of lexical search of the passages in the question's language, and the passages "
-        "nearest in meaning are always compared.",
+        "has at least most of the mean share of lexical search that the passages in the question's language have, and the "
+        "passages nearest in meaning are always compared.",
     )
     follow_titles: Share = Field(
         default=0.2,

@@ -54,6 +54,7 @@ export default {
   "rag.fusion": "Wie die Rangfolgen der Suchmaschinen verbunden werden.",
   "rag.alpha": "Gewicht der dichten gegenüber der lexikalischen Suche bei der Fusion relativer Werte; 0 ist nur lexikalisch.",
   "rag.relative_to": "Maßstab relativer Werte: der bestmögliche Wert (Kosinus 1 und der höchste BM25-Wert der Frage) oder die Spanne zwischen schlechtestem und bestem gefundenen Wert.",
+  "rag.across_languages": "Eine Stelle in einer anderen Sprache als die Frage teilt keine Wörter mit ihr: Bei der Fusion relativer Werte hat sie mindestens den größten Teil des mittleren Anteils der lexikalischen Suche, den die Stellen in der Sprache der Frage haben, und die Stellen mit der ähnlichsten Bedeutung werden immer verglichen.",
   "rag.follow_titles": "Nennt eine der drei besten Stellen den Titel eines anderen Dokuments, gewinnt dessen beste Stelle diesen Anteil ihres Werts; die Hälfte, wenn die Frage den Titel nennt. 0 schaltet es ab.",
   "rag.rrf_k": "Konstante der Reciprocal Rank Fusion zwischen Suchmaschinen.",
   "rag.multi_query_rrf_k": "Konstante der Reciprocal Rank Fusion zwischen Suchanfragen.",
