@@ -26,7 +26,7 @@ from tests.hostile.obedient import (
     wrongs,
 )
 
-pytestmark = pytest.mark.usefixtures("read_by_the_tests")
+pytestmark = pytest.mark.usefixtures("read_by_the_tests", "built_in_reader")
 
 
 def test_two_hundred_injections_in_documents_have_no_effect(database_url: str, tmp_path: Path) -> None:
