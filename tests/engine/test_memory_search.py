@@ -278,6 +278,23 @@ def test_nothing_is_served_from_memory_while_the_database_is_down(open_pincite: 
     asyncio.run(go())
 
 
+def test_the_scope_of_a_person_who_reads_too_many_realms_is_not_remembered(
+    open_pincite: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def go() -> None:
+        async with open_pincite() as pincite:
+            await put(pincite, "a.md", "The heron stands.")
+            await warm_up(pincite)
+            assert pincite.questions._scopes.keys() == {"local"}
+            monkeypatch.setattr(module, "MAX_REALMS", 0)
+            monkeypatch.setattr("pincite.engine.questions.MAX_REALMS", 0)
+            assert not await is_warm(pincite)
+            assert await found(pincite, "heron") == ["The heron stands."]
+            assert pincite.questions._scopes == {}
+
+    asyncio.run(go())
+
+
 def test_what_is_remembered_of_lost_transactions_is_not_taken_for_what_came_after(
     postgres: str, database_url: str, tmp_path: Path, read_here: None
 ) -> None:
