@@ -43,6 +43,7 @@ from pincite.store.operations.tunings import Tunings
 from pincite.store.search.filters import check_filters
 from pincite.store.search.memory_index import MemoryIndex, ScopeChanged
 from pincite.store.search.query_vectors import QueryVectorCache
+from pincite.store.search.resident.cache import MAX_REALMS
 from pincite.text.units import count
 from pincite.tracing.recorder import TraceRecorder
 from pincite.tracing.replay import Replay, compare, question_of, replayable, settings_for, with_changes
@@ -318,7 +319,10 @@ class Questions:
     def _remember(self, person: str, scope: Scope, serving: int) -> None:
         if len(self._scopes) >= MAX_SCOPES:
             self._scopes.clear()
-        self._scopes[person] = scope, serving
+        if len(scope.realms) > MAX_REALMS:  # such a scope is never in memory
+            self._scopes.pop(person, None)
+        else:
+            self._scopes[person] = scope, serving
 
     async def _tools_for(self, index: str | None) -> IndexTools:
         """Return the tools of the index in service, or of another index by its signature."""

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import psycopg
+import psycopg.conninfo
 import pytest
 
 from pincite.core.accounts.access import LOCAL, Caller, ShareRequest
@@ -274,3 +276,78 @@ def test_nothing_is_served_from_memory_while_the_database_is_down(open_pincite: 
             assert await found(pincite, "heron") == ["The heron stands."]
 
     asyncio.run(go())
+
+
+def test_the_scope_of_a_person_who_reads_too_many_realms_is_not_remembered(
+    open_pincite: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def go() -> None:
+        async with open_pincite() as pincite:
+            await put(pincite, "a.md", "The heron stands.")
+            await warm_up(pincite)
+            assert pincite.questions._scopes.keys() == {"local"}
+            monkeypatch.setattr(module, "MAX_REALMS", 0)
+            monkeypatch.setattr("pincite.engine.questions.MAX_REALMS", 0)
+            assert not await is_warm(pincite)
+            assert await found(pincite, "heron") == ["The heron stands."]
+            assert pincite.questions._scopes == {}
+
+    asyncio.run(go())
+
+
+def test_what_is_remembered_of_lost_transactions_is_not_taken_for_what_came_after(
+    postgres: str, database_url: str, tmp_path: Path, read_here: None
+) -> None:
+    name = psycopg.conninfo.conninfo_to_dict(database_url)["dbname"]
+    chosen = {"data": tmp_path / "data", "database.url": database_url, "embedding.provider": "scripted"}
+
+    def administer(*statements: str) -> None:
+        with psycopg.connect(postgres, autocommit=True) as connection:
+            for statement in statements:
+                connection.execute(statement.encode())
+
+    async def put_as(pincite: AsyncPincite, person: str, text: str) -> None:
+        pincite.services.workers.start()
+        caller = Caller(person, "editor")
+        added = await pincite.documents.upload(Upload("a.md", text.encode()), caller=caller)
+        async with asyncio.timeout(120):
+            await pincite.documents.wait([added.document.id], caller=caller)
+
+    async def go() -> None:
+        async with AsyncPincite(settings=chosen) as pincite:
+            for person in ("ada", "bob"):
+                await pincite.services.users.add("local", person, "editor")
+        administer(f'create database "{name}_before" template "{name}" strategy file_copy')
+        try:
+            async with AsyncPincite(settings=chosen) as pincite:
+                await put_as(pincite, "ada", "The heron is a secret.")
+                await warm_up(pincite, "ada")
+                assert await found(pincite, "heron", "ada") == ["The heron is a secret."]
+                administer(  # as a replica that had not received the last transactions
+                    f'alter database "{name}" allow_connections false',
+                    f"select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = '{name}'",
+                    f'alter database "{name}" rename to "{name}_lost"',
+                    f'alter database "{name}_before" rename to "{name}"',
+                )
+                async with AsyncPincite(settings=chosen) as other:
+                    await put_as(other, "bob", "The heron stands.")  # with the numbers that were ada's
+                async with asyncio.timeout(60):
+                    while await _is_down(pincite):
+                        await asyncio.sleep(0.2)
+                for _ in range(3):
+                    assert await found(pincite, "heron", "bob") == ["The heron stands."]
+                    assert await found(pincite, "heron", "ada") == []
+                    await pincite.services.tools.resident.settle()
+        finally:
+            for one in ("before", "lost"):
+                administer(f'drop database if exists "{name}_{one}" with (force)')
+
+    asyncio.run(go())
+
+
+async def _is_down(pincite: AsyncPincite) -> bool:
+    try:
+        await pincite.scope()
+    except StoreDown:
+        return True
+    return False

@@ -18,7 +18,7 @@ from pincite.errors import Conflict, Invalid, NotFound
 from pincite.store.access.audit_log import record
 from pincite.store.database import LONG_TIMEOUTS, Connection, Database, fetch_all, fetch_one
 from pincite.store.engines.tables import ALL_TABLES
-from pincite.store.search.corpus_stats import bump_revision
+from pincite.store.search.corpus_stats import NEXT_REVISION, bump_revision
 from pincite.store.search.packed_postings import remove_editions
 from pincite.store.search.vocabulary import remove_words, store_words
 from pincite.text.terms import forms
@@ -235,9 +235,9 @@ def _words(texts: Iterable[Sequence[str]]) -> set[tuple[str, str]]:
 _LOCK_BOTH = "select pg_advisory_xact_lock(%(lock)s, hashtext(p)) from unnest(%(both)s::text[]) p"
 # The folders of all documents changed: so have the revisions of the realms, which only their owner may change.
 _BECOME_HEIR = "select set_config('pincite.person', %(heir)s, true)"
-_BUMP_REVISIONS = """
-    update corpus set revision = revision + 1 where realm in (select id from realm where owner = %(heir)s)
-"""
+_BUMP_REVISIONS = sql.SQL("""
+    update corpus set revision = {} where realm in (select id from realm where owner = %(heir)s)
+""").format(NEXT_REVISION)
 # The last column says whether the document is in the right realm.
 _WANTED = """
     select d.id, d.realm, w.readers, r.readers = w.readers

@@ -23,6 +23,7 @@ from pincite.store.migrate import MIGRATION_LOCK, index_vectors, migrate, migrat
 from pincite.store.operations import backup_file
 from pincite.store.operations.backup_file import BLOCK_BYTES
 from pincite.store.roles import APP_ROLE
+from pincite.store.search.corpus_stats import NEXT_REVISION
 
 Report = Callable[[Progress], None]
 INITIAL_TABLES = frozenset(
@@ -193,7 +194,7 @@ async def _settle(admin: Connection, files: BlobFiles, manifest: BackupManifest)
     for name, last in manifest.sequences.items():
         if name in known:
             await admin.execute("select setval(%s::regclass, %s)", (f"pincite.{name}", last))
-    await admin.execute("update corpus set revision = revision + extract(epoch from now())::bigint")
+    await admin.execute(sql.SQL("update corpus set revision = {}").format(NEXT_REVISION))
     for (name,) in await fetch_all(admin, _TABLES_WITH_PLACE):
         here = sql.SQL("update {} set place = %s where place <> ''").format(sql.Identifier(name))
         await admin.execute(here, (files.place,))

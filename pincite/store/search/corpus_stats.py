@@ -72,17 +72,26 @@ class CorpusStatsCache:
         return count
 
 
+NEXT_REVISION = sql.SQL("greatest(corpus.revision + 1, (extract(epoch from clock_timestamp()) * 1000)::bigint)")
+"""The revision after a change: the time in milliseconds, or one more if that is not higher.
+
+A counted number comes again after a failover that lost transactions, for other documents: a process that remembers the
+lost ones would take them for these.
+"""
+
+
 async def bump_revision(connection: Connection, realm: int) -> None:
-    """Increment the revision of a realm's corpus after its served documents changed.
+    """Raise the revision of a realm's corpus after its served documents changed.
 
     It must be the last statement of the transaction: other transactions that change this realm wait for its end.
     """
-    await connection.execute(
-        "insert into corpus (realm) values (%s) on conflict (realm) do update set revision = corpus.revision + 1",
-        (realm,),
-    )
+    await connection.execute(_BUMP, {"realm": realm})
 
 
+_BUMP = sql.SQL("""
+    insert into corpus (realm, revision) values (%(realm)s, (extract(epoch from clock_timestamp()) * 1000)::bigint)
+    on conflict (realm) do update set revision = {}
+""").format(NEXT_REVISION)
 _STATS = """
     with admitted as (select chunks, words, vectors, languages from {library} as document where {documents})
     select coalesce(sum(chunks), 0)::bigint, coalesce(sum(words), 0)::bigint, coalesce(sum(vectors), 0)::bigint,

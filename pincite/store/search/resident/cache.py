@@ -82,7 +82,8 @@ class ResidentIndexes:
 
     def is_current(self, scope: Scope, vectors: Vectors) -> bool:
         """Whether the index of a scope is in memory at the scope's revision."""
-        return bool(scope.revisions) and self._current(scope, vectors.model) is not None
+        few = 0 < len(scope.revisions) <= MAX_REALMS
+        return few and self._current(scope, vectors.model) is not None
 
     async def settle(self) -> None:
         """Wait until nothing is being loaded."""

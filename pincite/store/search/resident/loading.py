@@ -103,10 +103,17 @@ async def _segments(
     wanted = {one.edition for one in documents}
     segments = list(held.segments) if held else []
     there = {edition for segment in segments for edition in segment.editions.tolist()}
-    if len(segments) >= MAX_SEGMENTS or len(there - wanted) > MAX_DEAD_SHARE * len(there):
+    reused = held is not None and not _are_the_same(held.documents, [one for one in documents if one.edition in there])
+    if reused or len(segments) >= MAX_SEGMENTS or len(there - wanted) > MAX_DEAD_SHARE * len(there):
         segments, there = [], set()
     missing = sorted(wanted - there)
     return [*segments, await _segment(connection, realm, missing, of)] if missing else segments
+
+
+def _are_the_same(held: Sequence[IndexedDocument], documents: Sequence[IndexedDocument]) -> bool:
+    """Whether these editions are the held ones: after a failover that lost transactions, numbers are used again."""
+    known = {one.edition: (one.id, one.chunks, one.words, one.vectors) for one in held}
+    return all(known.get(one.edition) == (one.id, one.chunks, one.words, one.vectors) for one in documents)
 
 
 async def _segment(connection: Connection, realm: int, editions: Sequence[int], of: Vectors) -> Segment:

@@ -1,5 +1,6 @@
 """The passages that searches read: remembered until the documents of their realm change."""
 
+import sys
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
@@ -7,7 +8,9 @@ from pincite.core.accounts.access import Scope
 from pincite.core.query.hits import RetrievedChunk
 
 BYTES_PER_PASSAGE = 2000
-"""Estimated bytes of a passage besides its text."""
+"""Estimated bytes of a passage besides its texts and lists."""
+BYTES_PER_ITEM = 40
+"""Estimated bytes of a number in a list; the pages of a long document are listed with each of its passages."""
 
 
 @dataclass(slots=True)
@@ -58,10 +61,16 @@ class Passages:
             self._realms[realm] = held  # the last one is the realm used last
             if chunk.key not in held.chunks:
                 held.chunks[chunk.key] = chunk
-                held.size += BYTES_PER_PASSAGE + len(chunk.text)
+                held.size += _size(chunk)
         while self._realms and self.size > self._most:
             del self._realms[next(iter(self._realms))]
 
     def clear(self) -> None:
         """Forget everything."""
         self._realms.clear()
+
+
+def _size(chunk: RetrievedChunk) -> int:
+    """Return the estimated bytes of a passage; a text takes up to four bytes for each character."""
+    texts = chunk.text, chunk.header, chunk.vectorized_text or "", *chunk.source_urls, *chunk.heading_path
+    return BYTES_PER_PASSAGE + sum(map(sys.getsizeof, texts)) + BYTES_PER_ITEM * len(chunk.page_starts)

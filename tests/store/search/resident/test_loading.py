@@ -31,6 +31,29 @@ def test_a_document_that_is_moving_to_another_realm_is_left_to_postgresql(with_s
     with_store(test)
 
 
+def test_the_rows_of_a_lost_edition_are_not_those_of_a_later_one_with_its_number(with_store: Any) -> None:
+    async def test(store: Any) -> None:
+        warm = Warm(store)
+        await store.put("a.md", "the heron stands in the reeds")
+        numbers = (
+            "select last_value from pincite.edition_key_seq union all select last_value from pincite.chunk_key_seq"
+        )
+        async with store.database.administrator() as admin:
+            edition, chunk = [n for (n,) in await (await admin.execute(numbers)).fetchall()]
+        lost = await store.put("b.md", "an otter swims")
+        await warm.warm_up()
+        await store.removal.remove(await store.scope(), lost)
+        async with store.database.administrator() as admin:  # as after a failover that lost the second document
+            await admin.execute("select setval('pincite.edition_key_seq', %s)", (edition,))
+            await admin.execute("select setval('pincite.chunk_key_seq', %s)", (chunk,))
+        later = await store.put("c.md", "a fox sleeps in its den")
+        await warm.warm_up()
+        assert await warm.documents("fox") == {later}
+        assert await warm.documents("otter") == set()
+
+    with_store(test)
+
+
 def test_searches_while_documents_come_and_go_find_each_complete(with_store: Any) -> None:
     async def test(store: Any) -> None:
         warm = Warm(store)

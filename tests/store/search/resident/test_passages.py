@@ -1,6 +1,7 @@
 """Which passages are remembered, and until when."""
 
 from dataclasses import replace
+from typing import Any
 
 from pincite.core.accounts.access import Scope
 from pincite.store.search.resident.passages import BYTES_PER_PASSAGE, Passages
@@ -34,12 +35,24 @@ def test_passages_of_a_realm_outside_the_scope_are_not_kept() -> None:
 
 
 def test_the_realm_used_longest_ago_is_forgotten_first() -> None:
-    passages = Passages(3 * BYTES_PER_PASSAGE)
+    passages = Passages(3 * BYTES_PER_PASSAGE + 200)
     for realm, key in ((1, 1), (2, 2), (1, 3)):
         passages.keep([(realm, found("Text.", key=key))], SCOPE)
     assert passages.find([1, 2, 3], SCOPE).keys() == {1, 3}
     passages.clear()
     assert (passages.size, passages.find([1, 3], SCOPE)) == (0, {})
+
+
+def test_everything_that_grows_with_a_passage_or_its_document_counts() -> None:
+    def size(**values: Any) -> int:
+        passages = Passages(1_000_000)
+        passages.keep([(1, replace(found("Text.", key=1), **values))], SCOPE)
+        return passages.size
+
+    least = size()
+    assert size(text="🦩" * 1000) >= least + 4000
+    assert size(vectorized_text="x" * 1000) >= least + 1000
+    assert size(page_starts=tuple(range(1000, 2000))) >= least + 36_000
 
 
 def test_nothing_is_kept_without_memory() -> None:
