@@ -43,6 +43,7 @@ class Passage:
 
 def select_sentences(found: Sequence[ScoredSentence]) -> list[Sentence]:
     """The best sentence, and further ones of its language that are no duplicates, until one probably answers."""
+    found = [one for one in found if not one.sentence.is_salutation] or found
     shares = probabilities(found)
     chosen, total = [found[0].sentence], shares[0]
     for scored, share in zip(found[1:], shares[1:], strict=True):

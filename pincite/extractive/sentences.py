@@ -21,6 +21,8 @@ MAX_HEADING_CHARS, MAX_HEADING_WORDS = 60, 6
 """Length of a heading that has no markup."""
 MIN_BODY_CHARS = 40
 """Letters of the line below such a heading: a signature has shorter ones."""
+MAX_SALUTATION_CHARS = 60
+"""Letters of a salutation after its first words."""
 _FENCES = ("```", "~~~")
 MIN_LOG_LINES = 3
 """Lines with a date, a time or a label that are entries of their own."""
@@ -64,6 +66,11 @@ class Sentence:
     def is_row(self) -> bool:
         """Whether it is a row of a table."""
         return is_row(self.text)
+
+    @property
+    def is_salutation(self) -> bool:
+        """Whether it greets the reader of a letter: it tells whom the letter is for, and is no answer by itself."""
+        return _salutation(self.language).fullmatch(self.text) is not None
 
     @property
     def is_log_line(self) -> bool:
@@ -183,6 +190,13 @@ def _asks(text: str) -> bool:
 
 def _is_heading(hit: Hit, text: str) -> bool:
     return text.strip("#* ") in {part.strip() for part in hit.chunk.heading_path}
+
+
+@cache
+def _salutation(language: str) -> re.Pattern[str]:
+    """A line such as `Dear Ms Dubois,`."""
+    pattern = rf"%s\b[^.!?:;,\n]{{0,{MAX_SALUTATION_CHARS}}},"
+    return lang.own_regex("extractive.salutations", language, pattern, re.IGNORECASE)
 
 
 @cache

@@ -24,6 +24,11 @@ def test_what_is_unlikely_is_not_added() -> None:
     assert [one.number for one in select_sentences(scored(3.0, 2.9, -3.0, -3.0))] == [0, 1]
 
 
+def test_a_salutation_is_never_quoted_beside_an_answer() -> None:
+    letter = "Dear Ms Dubois,\n\nYou get a voucher."
+    assert [one.text for one in select_sentences(scored(3.0, 2.9, text=letter))] == ["You get a voucher."]
+
+
 def test_what_says_the_same_or_is_in_another_language_is_not_added() -> None:
     assert len(select_sentences(scored(3.0, 3.0, text="Ada built it well. Ada built it well!"))) == 1
     both = [scored(3.0, text="Ada built it.")[0], scored(2.9, text="Ada baute es.", language="de")[0]]

@@ -7,6 +7,13 @@ def test_headings_comments_and_heads_of_tables_are_no_sentences() -> None:
     assert [one.text for one in sentences_of([hit(text, heading_path=("Leave",))])] == ["It is granted.", "| 1 | 2 |"]
 
 
+def test_a_salutation_is_known_by_its_first_words_and_its_comma() -> None:
+    letter = "Dear Ms Dubois,\n\nDear lamps cost more. We send you three new ones."
+    assert [one.is_salutation for one in sentences_of([hit(letter)])] == [True, False, False]
+    german = "Sehr geehrter Herr Kolb,\n\ndie Lampen sind da."
+    assert [one.is_salutation for one in sentences_of([hit(german, language="de")])] == [True, False]
+
+
 def test_a_sentence_knows_what_stands_around_it() -> None:
     [first, second] = sentences_of([hit("Peyton Manning won. He was old.", title="Games", heading_path=("Finals",))])
     assert (first.refers_back, second.refers_back) == (False, True)
