@@ -34,7 +34,7 @@ def guest(live_server: LiveServer, name: str, role: str = "reader") -> Iterator[
         upload(boss, "leave.md", TEXT, folder=folder)
         [document] = completed(boss, folder)
         share(boss, document["id"], name)
-    with httpx2.Client(base_url=live_server.url, headers={"Authorization": f"Bearer {key}"}, timeout=30) as client:
+    with httpx2.Client(base_url=live_server.url, headers={"Authorization": f"Bearer {key}"}, timeout=300) as client:
         yield Guest(name, key, document["id"], client)
 
 

@@ -87,7 +87,7 @@ class LiveServer:
 
         headers = {"Authorization": f"Bearer {self.keys[role]}"} if role else {}
         hooks = {"response": [check_response]}
-        return httpx2.Client(base_url=self.url, headers=headers, timeout=30, **{"event_hooks": hooks, **more})
+        return httpx2.Client(base_url=self.url, headers=headers, timeout=300, **{"event_hooks": hooks, **more})
 
     def stranger(self) -> httpx2.Client:
         """A client of another person, who may do everything with what is theirs: nothing yet."""
@@ -97,7 +97,7 @@ class LiveServer:
                 " on conflict do nothing"
             )
         key, _ = self.do(self.pincite.services.keys.create("stranger", "key", "administrator", None))
-        return httpx2.Client(base_url=self.url, headers={"Authorization": f"Bearer {key}"}, timeout=30)
+        return httpx2.Client(base_url=self.url, headers={"Authorization": f"Bearer {key}"}, timeout=300)
 
     def add(self, folder: str, **files: str) -> dict[str, dict[str, Any]]:
         """Upload Markdown files by their stems and wait until they can be asked about."""

@@ -52,7 +52,7 @@ def pair(live_server: LiveServer) -> Iterator[Pair]:
             boss.post(f"{API}/users", json={"name": name, "role": "editor"}).raise_for_status()
             key = boss.post(f"{API}/keys", json={"name": name, "user": name, "role": "editor"}).json()["key"]
             clients.append(
-                httpx2.Client(base_url=live_server.url, headers={"Authorization": f"Bearer {key}"}, timeout=30)
+                httpx2.Client(base_url=live_server.url, headers={"Authorization": f"Bearer {key}"}, timeout=300)
             )
     owner, reader = clients
     access = {"users": ["hidden-reader"]}

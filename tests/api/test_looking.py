@@ -32,7 +32,7 @@ def filled(live_server: LiveServer) -> Theirs:
     with live_server.client() as boss:
         boss.post(f"{API}/users", json={"name": "anna", "role": "editor"})
         key = boss.post(f"{API}/keys", json={"name": "k", "user": "anna", "role": "editor"}).json()["key"]
-    client = httpx2.Client(base_url=live_server.url, headers={"Authorization": f"Bearer {key}"}, timeout=30)
+    client = httpx2.Client(base_url=live_server.url, headers={"Authorization": f"Bearer {key}"}, timeout=300)
     upload(client, "secret.md", f"# Secret\n\nThe {SECRET} lives in {SECRET}.\n", folder="private")
     [document] = completed(client, "private")
     answer = client.post(f"{API}/chat", json={"message": f"Where does the {SECRET} live?", "folder": "private"}).json()

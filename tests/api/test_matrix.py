@@ -298,10 +298,10 @@ def world(live_server: LiveServer) -> Iterator[World]:
         boss.post(f"{API}/groups", json={"name": "matrix others", "members": ["other group"]})
         assert boss.patch(f"{API}/users/suspended", json={"suspended": True}).json()["suspended"] is True
     clients = {
-        who: httpx2.Client(base_url=live_server.url, headers={"Authorization": f"Bearer {key}"}, timeout=30)
+        who: httpx2.Client(base_url=live_server.url, headers={"Authorization": f"Bearer {key}"}, timeout=300)
         for who, key in keys.items()
     }
-    clients["anonymous"] = httpx2.Client(base_url=live_server.url, timeout=30)
+    clients["anonymous"] = httpx2.Client(base_url=live_server.url, timeout=300)
     owner = clients["owner"]
     upload(owner, "secret.md", f"# {SECRET}\n\nThe {SECRET} lives here.\n", folder="matrix-secret")
     [document] = completed(owner, "matrix-secret")
