@@ -186,7 +186,7 @@ def missing_words(
     told = held.union(*(sentence.passage_terms | sentence.heading_terms for sentence in left_out))
     lacking = {term.text for term in question.terms if term.similarity(held) < MIN_SIMILARITY}
     absent = {term.text for term in question.terms if term.similarity(told) < MIN_SIMILARITY}
-    spelt = equivalents(question.text, question.language)
+    spelt = [one for one in equivalents(question.text, question.language) if one.kind != "version"]
     periods = [one.text for one in spelt if not lacking.isdisjoint(one.asked)]
     nouns = lang.own_regex("extractive.things", question.language)
     things = [match[1] for match in nouns.finditer(question.text) if match[1].lower() not in question.names]

@@ -23,7 +23,7 @@ _SEPARATORS = re.compile(r"[.\-/_\s]")
 def identifiers_in(text: str, language: str) -> tuple[str, ...]:
     """The identifiers of a text, each once; periods, dates, amounts and numbers with a unit are none."""
     values = [(one.start, one.end) for one in values_in(text, language) if one.kind != "number"]
-    taken = [*values, *((one.start, one.end) for one in equivalents(text, language))]
+    taken = [*values, *((one.start, one.end) for one in equivalents(text, language) if one.kind != "version")]
     found = (
         match.group()
         for match in _IDENTIFIER.finditer(text)

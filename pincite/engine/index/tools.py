@@ -20,7 +20,7 @@ from pincite.store.search.postgres_index import PostgresIndex
 from pincite.store.search.resident.cache import ResidentIndexes
 from pincite.store.search.resident.loading import Vectors
 
-INDEX_FORMAT = 6
+INDEX_FORMAT = 7
 """The version of the index format; raise it when parsing, chunking or indexing stores other data for the same file."""
 
 MIN_KEEP_S = 60.0

@@ -1,12 +1,12 @@
-"""Spellings of one thing: fiscal years, quarters, half-years, dates, amounts and large numbers, each with its keys.
+"""Spellings of one thing: fiscal years, quarters, half-years, dates, amounts, large numbers, versions, each with its keys.
 
 A text is indexed by its words and by the keys of what it mentions: `FY22` by `2022`, `second quarter` by `q2`, `3 May
-2022` by `date20220503`, `$1.2bn` by `usd1200000000`. A question has the key instead of its own spelling. Keys end in a
-digit, so that stemming leaves them as they are.
+2022` by `date20220503`, `$1.2bn` by `usd1200000000`, `3.1.0` by `v3d1d0`. A question has the key instead of its own
+spelling. Keys end in a digit, so that stemming leaves them as they are.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Literal
@@ -16,7 +16,7 @@ from pincite.text.quantities import Figure, Value, figures_in, values_in
 from pincite.text.units import CURRENCIES
 
 PeriodKind = Literal["year", "quarter", "half"]
-Kind = PeriodKind | Literal["date", "amount", "number"]
+Kind = PeriodKind | Literal["date", "amount", "number", "version"]
 
 MIN_LAST_CENTURY = 70
 """Years of two digits from which on the last century is meant."""
@@ -28,6 +28,8 @@ _OTHER_DOLLAR = re.compile(r"\w\$")
 """`A$` and `C$` are no US dollars."""
 _AMOUNT = re.compile(r"(eur|usd|chf|gbp|jpy)(m?\d+(?:d\d+)?)")
 _DIGITS = re.compile(r"\d(?:[\d.,]*\d)?")
+_VERSION = re.compile(r"(?<![\w.,])[vV]?(\d{1,5}(?:\.\d{1,5}){2,3})(?![\w%]|[.,]\d)")
+_THOUSANDS = re.compile(r"\d{1,3}(?:\.\d{3})+")
 _MONTHS = 12
 _LARGE = 1000
 """Number from which on digits are grouped and scales are used."""
@@ -62,8 +64,23 @@ def equivalents(text: str, language: str) -> tuple[Equivalent, ...]:
         if not _OTHER_DOLLAR.match(block, max(0, value.start - 1))
         if (one := _of_value(value, start, language))
     )
-    free = (one for one in values if not any(one.start < other.end and other.start < one.end for other in periods))
-    return tuple(sorted([*periods, *free], key=lambda one: one.start))
+    found = _without_overlaps(periods, values)
+    return tuple(sorted(_without_overlaps(found, _versions(text)), key=lambda one: one.start))
+
+
+def _without_overlaps(taken: list[Equivalent], further: Iterable[Equivalent]) -> list[Equivalent]:
+    """The first ones, and those of the others that overlap none of them."""
+    free = (one for one in further if not any(one.start < other.end and other.start < one.end for other in taken))
+    return [*taken, *free]
+
+
+def _versions(text: str) -> Iterator[Equivalent]:
+    """The versions of a text: three or four numbers between dots that group no thousands."""
+    for match in _VERSION.finditer(text):
+        if _THOUSANDS.fullmatch(match[1]):
+            continue
+        key = "v" + match[1].replace(".", "d")
+        yield Equivalent("version", *match.span(), match.group(), (key,), (key,))
 
 
 def _blocks_with_digits(text: str) -> Iterator[tuple[int, str]]:
