@@ -93,7 +93,7 @@ class Extractive:
         return await self._find(question, sentences, prompt)
 
     async def _find(self, question: QuestionTerms, sentences: Sequence[Sentence], prompt: Prompt) -> Found:
-        fitting = without_others(question, sentences, prompt.sources)
+        fitting = without_others(question, sentences, prompt.sources, prompt.asked)
         readings = await self._readings(question.text, fitting, prompt.sources)
         likely = with_stated(rank_candidates(question, fitting, readings), MAX_EMBEDDED_SENTENCES, prompt)
         return Found(question, *await self._scored(question, likely, readings))

@@ -9,10 +9,10 @@ TABLE = "| Room | Laser | Wavelength |\n|---|---|---|\n| E.112 | diode | 635 nm 
 RELEASES = "Release 3.2 came on 11 June. Release 3.3 is planned for autumn. The team was pleased."
 
 
-def kept(question: str, text: str, **more: object) -> list[str]:
+def kept(question: str, text: str, asked: str = "", **more: object) -> list[str]:
     sources = [hit(text, **more)]
     found = sentences_of(sources)
-    return [one.text for one in without_others(question_terms(question, found), found, sources)]
+    return [one.text for one in without_others(question_terms(question, found), found, sources, asked)]
 
 
 def test_rows_of_other_rooms_do_not_answer() -> None:
@@ -48,3 +48,11 @@ def test_a_quoted_mail_does_not_answer_where_the_reply_does() -> None:
     mail = "The regatta is moved to 24 May.\n\n> The regatta is on 17 May. Race officer: Rainer Kranz.\n> Bring boots."
     assert kept("When is the regatta?", mail) == ["The regatta is moved to 24 May."]
     assert any("boots" in one for one in kept("Which boots do I bring?", "Hello all.\n\n> Bring boots."))
+
+
+def test_a_follow_up_about_another_place_is_not_answered_with_the_first_one() -> None:
+    text = "The move to Bremen is on 13 May 2024. Kassel follows four weeks later."
+    asked = "When is the move to Kassel?"
+    assert kept(asked, text, "and kassel?") == ["Kassel follows four weeks later."]
+    assert len(kept(asked, text)) == 2
+    assert len(kept("When is the move to Linz?", text, "and linz?")) == 2
