@@ -36,7 +36,8 @@ MIN_LEAD_SHARE = 0.5
 class AnswerPart:
     """A part of the answer and the span of the source that it quotes; `gap` is the white space before it.
 
-    `computed` is set where the part is computed from the rows in the span.
+    `computed` is set where the part is computed from the rows in the span, `document_name` where it repeats the title of
+    the document or the name of its file.
     """
 
     text: str
@@ -45,6 +46,7 @@ class AnswerPart:
     end: int
     gap: str = " "
     computed: Computation | None = None
+    document_name: str = ""
 
 
 def compose_answer(

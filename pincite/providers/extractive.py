@@ -10,6 +10,7 @@ from pincite.core.query.reading import ReadableText, Reading
 from pincite.errors import Unavailable
 from pincite.extractive.abstain import answer_probability, is_unfounded, needed_probability, refusal, without_missing
 from pincite.extractive.compose import AnswerPart, compose_answer
+from pincite.extractive.document_name import named_answer, names_to_read
 from pincite.extractive.filter import without_others
 from pincite.extractive.question import QuestionTerms, question_terms, with_follow_up
 from pincite.extractive.score import ScoredSentence, rank_candidates, score_sentences, term_shares
@@ -74,6 +75,8 @@ class Extractive:
             if scored or not sentences:
                 parts = await self._whole(question, scored, prompt.sources, likely_answered=answered)
             if not parts and not answered:
+                parts = await self._named(question, prompt.sources)
+            if not parts and not answered:
                 yield StreamPart(refusal(question, scored, sentences, prompt.elsewhere), note=note)
                 yield StreamPart(finish_reason=NO_ANSWER, model=self.name)
                 return
@@ -82,7 +85,9 @@ class Extractive:
         for number, part in enumerate(parts):
             yield StreamPart(
                 f"{part.gap if number else ''}{part.text} [Source {part.source}]",
-                quote=Quote(part.source, part.start, part.end, computed=part.computed),
+                quote=Quote(
+                    part.source, part.start, part.end, computed=part.computed, document_name=part.document_name
+                ),
                 note=None if number else note,
             )
         yield StreamPart(finish_reason="stop", model=self.name)
@@ -123,6 +128,15 @@ class Extractive:
         if best is None or not (likely_answered or is_about(question, best, sources)):
             return []
         return list_parts(best, sources)
+
+    async def _named(self, question: QuestionTerms, sources: Sequence[Hit]) -> list[AnswerPart]:
+        """The value that the title of a source's document or the name of its file gives, where the reader finds one."""
+        names = names_to_read(question, sources) if self._reader else []
+        if self._reader is None or not names:
+            return []
+        read = await self._reader.read(question.text, [one.readable() for one in names])
+        part = named_answer(question, names, read, sources)
+        return [part] if part else []
 
     async def _scored(
         self, question: QuestionTerms, sentences: Sequence[Sentence], readings: Mapping[int, Reading]

@@ -18,6 +18,12 @@ def nothing_found(missing: Sequence[str], language: str) -> str:
     return f"{found} {about.format(what=quote_words(missing, language))}"
 
 
+def said_by_name(name: str, language: str, *, is_file: bool) -> str:
+    """The sentence that a value stands in the title of a document or in the name of its file."""
+    key = "answers.by_file_name" if is_file else "answers.by_title"
+    return lang.message(key, language).format(name=quote_words([name], language))
+
+
 def nothing_readable(language: str) -> str:
     """The sentence for a user who may read no document at all; it says nothing about what others have."""
     return lang.message("answers.nothing_readable", language)

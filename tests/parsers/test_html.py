@@ -76,6 +76,11 @@ def test_a_page_says_who_wrote_it_what_about_and_where_it_is():
     [
         ("<title>A – Site</title>", "<h1>A</h1><p>x</p>", "A"),
         ("<title>Site</title>", "<h1>Another</h1><p>x</p>", "Site"),
+        (
+            "<title>Tide 3.2 “Barge” – Release notes</title>",
+            "<h1>Release notes</h1><p>x</p>",
+            "Tide 3.2 “Barge” – Release notes",
+        ),
         ("", "<h1>Only  <b>here</b></h1><p>x</p>", "Only here"),
         ("<meta property='og:title' content='Shared'>", "<p>x</p>", "Shared"),
         ("<title>  </title>", "<p>x</p>", None),

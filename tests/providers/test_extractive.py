@@ -116,3 +116,39 @@ def test_the_reader_answers_across_languages() -> None:
         return "".join([piece.text async for piece in llm.write(prompt(question, house))])
 
     assert "30 April" in asyncio.run(write(make_reader(ReaderOptions())))
+
+
+MINUTES = "Present: Mara Lind (chair), Jo Ferrer.\n\nThe roof of the boathouse is repaired in autumn."
+
+
+def named(question: str, **more: str) -> Draft:
+    llm = make_llm(Options(), make_pincite_embed(EmbedOptions()), make_reader(ReaderOptions()))
+
+    async def go() -> list[StreamPart]:
+        return [piece async for piece in llm.write(prompt(question, hit(MINUTES, **more)))]
+
+    pieces = asyncio.run(go())
+    quotes = tuple(piece.quote for piece in pieces if piece.quote)
+    return Draft("".join(piece.text for piece in pieces), None, pieces[-1].finish_reason, quotes=quotes)
+
+
+@pytest.mark.slow
+def test_a_date_that_only_the_title_has_is_told_as_such() -> None:
+    more = {"title": "Rowing club rules (updated 5 June 2024)", "document_name": "rules.html"}
+    draft = named("When were the rowing club rules updated?", **more)
+    assert draft.text == f"5 June 2024. The title of the document says so: “{more['title']}”. [Source 1]"
+    assert [quote.document_name for quote in draft.quotes] == [more["title"]]
+
+
+@pytest.mark.slow
+def test_a_date_that_only_the_name_of_the_file_has_is_told_as_such() -> None:
+    more = {"title": "Protokoll", "document_name": "Vorstandssitzung_2024-04-18.txt"}
+    draft = named("Wann war die Vorstandssitzung?", **more)
+    assert draft.text.startswith("2024-04-18. Das sagt der Name der Datei: „Vorstandssitzung_2024-04-18.txt“.")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("question", ["When is the next board meeting?", "Who painted the boathouse?"])
+def test_a_title_does_not_answer_what_it_does_not_say(question: str) -> None:
+    draft = named(question, title="Minutes of the board meeting 2024-04-18", document_name="minutes.txt")
+    assert draft.finish_reason == "no_answer"

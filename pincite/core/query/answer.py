@@ -11,7 +11,7 @@ from pincite.core.query.question import EffortLevel
 from pincite.core.query.tools import Step
 
 ConfidenceLevel = Literal["high", "medium", "low"]
-MatchedBy = Literal["number", "title", "contains", "similar", "code", "computed"]
+MatchedBy = Literal["number", "title", "contains", "similar", "code", "computed", "document_name"]
 """How a mark was matched to its source: by what the model wrote, by code that chose or found the passage, or by code that
 computed a value from the rows of a table."""
 

@@ -78,7 +78,8 @@ class Computation:
 class Quote:
     """A quote chosen by the extractive model: source, offsets in the chunk's text, and its mark in the draft.
 
-    `computed` is set where the text is not quoted but computed from the rows between the offsets.
+    `computed` is set where the text is not quoted but computed from the rows between the offsets, `document_name` where
+    it repeats the title of the document or the name of its file.
     """
 
     source: int
@@ -87,6 +88,7 @@ class Quote:
     mark_start: int = 0
     mark_end: int = 0
     computed: Computation | None = None
+    document_name: str = ""
 
 
 @dataclass(frozen=True, slots=True)

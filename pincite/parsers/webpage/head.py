@@ -54,9 +54,12 @@ def head_of(html: Element) -> Head:
 
 
 def title_of(head: Head, heading: Element | None) -> str:
-    """What to call a page: its main heading where its title is that and the name of the site, else its title."""
+    """What to call a page: its main heading where its title is that and then the name of the site, else its title.
+
+    What stands before the heading in the title may stand nowhere else, such as a version.
+    """
     shown = one_line(on_one_line(heading)) if heading is not None else ""
-    if shown and (not head.title or shown.casefold() in head.title.casefold()):
+    if shown and (not head.title or head.title.casefold().startswith(shown.casefold())):
         return shown
     return head.title
 

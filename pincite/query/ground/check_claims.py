@@ -27,7 +27,7 @@ from pincite.query.ground.support import (
     rank_passages,
 )
 from pincite.text.dictionary import dictionary, languages
-from pincite.text.terms import question_language
+from pincite.text.terms import question_language, words
 
 MAX_SOURCES_COMPARED = 3
 """Sources that a claim without a mark is compared with in full: those that share most words with it."""
@@ -38,6 +38,8 @@ COPIED_VERDICT = SupportVerdict(0, 0, 1.0, 1.0)
 """What is said of a claim that is its source's own words, or that its source's rows give when it is computed again."""
 MISCOMPUTED_VERDICT = SupportVerdict(0, 0, 0.0, reason="the rows of the source give another value", refuted=True)
 """What is said of a computed value that the rows do not give."""
+MISNAMED_VERDICT = SupportVerdict(0, 0, 0.0, reason="neither title nor file name of the source says so", refuted=True)
+"""What is said of a value that is said to stand in the title or the name of a file, and does not."""
 
 ClaimSource = tuple[int, int]
 """A claim and a source, by their numbers; sources are counted from 1."""
@@ -94,17 +96,27 @@ async def claim_check(run: Run, sources: Sequence[Hit], draft: Draft, question: 
     else:
         text, marks = normalise_marks(draft.text, sources)
     check = await check_text(run, text, marks, sources, copied=bool(draft.quotes), question=question)
-    return _with_computed(check, draft.quotes, sources)
+    return _with_values_checked(check, draft.quotes, sources)
 
 
-def _with_computed(check: ClaimCheck, quotes: Sequence[Quote], sources: Sequence[Hit]) -> ClaimCheck:
-    """The check, with every computed value computed again from the rows that it cites."""
+def _with_values_checked(check: ClaimCheck, quotes: Sequence[Quote], sources: Sequence[Hit]) -> ClaimCheck:
+    """The check, with every computed value computed again, and every title and file name compared with the source's."""
     verdicts = dict(check.verdicts)
     for number, claim in enumerate(check.claims):
-        for quote in (quotes[mark] for mark in claim.marks if quotes and quotes[mark].computed):
-            if not _gives_value(quote, claim.text, sources[quote.source - 1].chunk):
+        for quote in (quotes[mark] for mark in claim.marks if quotes):
+            chunk = sources[quote.source - 1].chunk
+            if quote.computed and not _gives_value(quote, claim.text, chunk):
                 verdicts[number, quote.source] = MISCOMPUTED_VERDICT
+            if quote.document_name:
+                said = _is_in_name(claim.text, quote.document_name, chunk)
+                verdicts[number, quote.source] = COPIED_VERDICT if said else MISNAMED_VERDICT
     return replace(check, verdicts=verdicts)
+
+
+def _is_in_name(claim: str, name: str, chunk: RetrievedChunk) -> bool:
+    """Whether a claim repeats the title or file name of a passage, or consists of its words."""
+    spoken = name.replace("_", " ")
+    return name in (chunk.title, chunk.document_name) and (name in claim or set(words(claim)) <= set(words(spoken)))
 
 
 def _gives_value(quote: Quote, claim: str, chunk: RetrievedChunk) -> bool:
@@ -147,7 +159,7 @@ async def check_text(
 
 def _code_mark(quote: Quote, text: str) -> CitationMark:
     shown = text[quote.mark_start : quote.mark_end]
-    by: MatchedBy = "computed" if quote.computed else "code"
+    by: MatchedBy = "computed" if quote.computed else "document_name" if quote.document_name else "code"
     return CitationMark(shown, quote.mark_start, quote.mark_end, quote.source, by)
 
 

@@ -105,8 +105,9 @@ def _ungrounded_draft(text: str) -> GroundedDraft:
 def _quote_citation(
     quote: Quote, mark: CitationMark, verdict: SupportVerdict | None, sources: Sequence[Hit]
 ) -> Citation:
-    """The citation of a sentence that code selected, or of a value that it computed."""
-    support, reason = (verdict.support, verdict.reason) if quote.computed and verdict else (1.0, None)
+    """The citation of a sentence that code selected, of a value that it computed, or of the name of a document."""
+    is_checked = quote.computed or quote.document_name
+    support, reason = (verdict.support, verdict.reason) if is_checked and verdict else (1.0, None)
     found = SupportVerdict(quote.start, quote.end, support, reason=reason)
     return _make_citation(mark, sources[quote.source - 1].chunk, found)
 

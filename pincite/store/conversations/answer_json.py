@@ -107,9 +107,8 @@ def _remove_copied_sentences(answer: Answer, numbers: set[int]) -> Answer:
     """Replace the sentences that code copied from these sources by a gap, and shift the later citations."""
     text, citations, last = "", list[Citation](), 0
     for citation in answer.citations:
-        copied = (
-            citation.matched_by in ("code", "computed") and citation.end > citation.start and citation.source in numbers
-        )
+        by_code = citation.matched_by in ("code", "computed", "document_name")
+        copied = by_code and citation.end > citation.start and citation.source in numbers
         text += f"{' ' if last else ''}{GAP} " if copied else answer.text[last : citation.start]
         start = len(text)
         text += answer.text[citation.start : citation.end]
