@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from pincite.core.query.hits import Hit
 from pincite.core.query.reading import ReadableText, Reading
+from pincite.extractive.abstain import topic_terms
 from pincite.extractive.answer_span import VALUE_KINDS, fitting_values
 from pincite.extractive.compose import AnswerPart
 from pincite.extractive.question import QuestionTerms
@@ -18,6 +19,8 @@ MAX_DOCUMENTS = 5
 """Documents whose names are read: those of the best sources."""
 MIN_PROBABILITY = 0.8
 """Probability of the reader from which on a title or the name of a file answers."""
+MIN_SHARE = 0.5
+"""Share of the terms of a question's topic that a name must have."""
 ANSWERED_FORMS = ("value", "sentence", "definition")
 """Forms of answers that a title can give."""
 _ENDING, _JOINED = re.compile(r"\.\w{1,5}$"), re.compile(r"_+")
@@ -38,7 +41,7 @@ class DocumentName:
 
 
 def names_to_read(question: QuestionTerms, sources: Sequence[Hit]) -> list[DocumentName]:
-    """The titles and file names with a word of the question; none for a question about something to come."""
+    """The titles and file names with the topic of the question; none for a question about something to come."""
     coming = lang.recognised_words("questions.coming", question.language)
     if question.answer.form not in ANSWERED_FORMS or not coming.isdisjoint(words(question.text)):
         return []
@@ -46,7 +49,7 @@ def names_to_read(question: QuestionTerms, sources: Sequence[Hit]) -> list[Docum
     for number, hit in enumerate(sources, 1):
         firsts.setdefault(hit.chunk.document_id, number)
     named = (one for number in list(firsts.values())[:MAX_DOCUMENTS] for one in _names_of(number, sources[number - 1]))
-    return [one for one in named if _shares_words(question, one, sources[one.source - 1].chunk.language)]
+    return [one for one in named if _has_topic(question, one, sources[one.source - 1].chunk.language)]
 
 
 def _names_of(source: int, hit: Hit) -> list[DocumentName]:
@@ -56,9 +59,11 @@ def _names_of(source: int, hit: Hit) -> list[DocumentName]:
     return [*found, DocumentName(source, file, True, spoken)]
 
 
-def _shares_words(question: QuestionTerms, one: DocumentName, language: str) -> bool:
+def _has_topic(question: QuestionTerms, one: DocumentName, language: str) -> bool:
+    """Whether a name has at least half of what the question is about: minutes of a meeting do not date a party."""
     held = frozenset(terms(one.text, language))
-    return any(term.is_in(held) for term in question.terms)
+    topics = topic_terms(question)
+    return bool(topics) and sum(term.is_in(held) for term in topics) >= MIN_SHARE * len(topics)
 
 
 def named_answer(

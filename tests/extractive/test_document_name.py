@@ -50,3 +50,10 @@ def test_only_names_with_a_word_of_the_question_are_read_and_none_for_what_is_to
     assert (only.source, only.name, only.is_file) == (1, "Board meeting 2024-04-18", False)
     assert not names_to_read(question_terms("When is the next board meeting?", found), sources)
     assert not names_to_read(question_terms("Is the board meeting in April?", found), sources)
+
+
+def test_the_date_of_minutes_is_not_that_of_a_party_they_mention() -> None:
+    sources = [hit(TEXT, title="Harlow board meeting 2024-03-12", document_name="minutes.txt")]
+    found = sentences_of(sources)
+    assert not names_to_read(question_terms("date of the harlow summer party", found), sources)
+    assert names_to_read(question_terms("date of the harlow board meeting", found), sources)
