@@ -26,7 +26,7 @@ from benchmarks import answers
 from benchmarks.calibrate import fit, predicted
 from pincite import AsyncPincite
 from pincite.core.documents.document import Upload
-from pincite.core.query.answer import Answer
+from pincite.core.query.answer import Answer, Confidence
 from pincite.core.query.prompt import NO_ANSWER
 from pincite.evaluate.answers import given_answer
 from pincite.evaluate.measure.answer_match import judge_answer
@@ -34,7 +34,18 @@ from pincite.evaluate.measure.calibration import Bin, calibration_error, to_bins
 from pincite.evaluate.measure.calibration_plot import plot
 from pincite.evaluate.questions.answer_sets import load_answer_set
 from pincite.ingest.accept.collect import Collected, NamedFile
-from pincite.query.ground.confidence import FITTED_CURVE, HIGH_SCORE, MEDIUM_SCORE, answered_share, log_odds_lead
+from pincite.query.ground import ground
+from pincite.query.ground.confidence import (
+    FITTED_CURVE,
+    HIGH_SCORE,
+    MEDIUM_SCORE,
+    MIN_READ,
+    READ_CURVE,
+    ConfidenceInputs,
+    Curve,
+    log_odds,
+    log_odds_lead,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +55,28 @@ class Seen:
     relevance: float
     rival: float
     answered_share: float
+    read: float | None
     grounding: float
     right: bool
     held_out: bool
     set: str
-    conflicts: int
+    not_high: bool
+
+
+class Inputs:
+    """What the confidence of the last answer was made from."""
+
+    def __init__(self) -> None:
+        self.last: ConfidenceInputs | None = None
+        self._calibrate = ground.calibrated_confidence
+        ground.calibrated_confidence = self._take
+
+    def _take(self, inputs: ConfidenceInputs) -> Confidence:
+        self.last = inputs
+        return self._calibrate(inputs)
+
+
+INPUTS = Inputs()
 
 
 def seen(question: dict[str, Any], answer: Answer, name: str) -> Seen | None:
@@ -59,21 +87,18 @@ def seen(question: dict[str, Any], answer: Answer, name: str) -> Seen | None:
         return None
     quotes = [citation.quote for citation in answer.citations]
     right = kind == "covered" and any(gold in quote for gold in golds for quote in quotes)
-    return observed(question["text"], answer, right, question["_id"].split(":")[-1], f"{name} {kind}")
+    return observed(right, question["_id"].split(":")[-1], f"{name} {kind}")
 
 
-def observed(question: str, answer: Answer, right: bool, key: str, name: str) -> Seen:
-    """What the confidence of an answer is made from; questions with the same key are in the same half."""
-    quotes = [citation.quote for citation in answer.citations]
-    cited = [source for source in answer.sources if source.cited]
-    above = [part for source in cited for part in (source.title, *source.heading_path)]
-    relevance, rival = (
-        max((source.relevance for source in answer.sources if source.cited is is_cited), default=0.0)
-        for is_cited in (True, False)
-    )
+def observed(right: bool, key: str, name: str) -> Seen:
+    """What the confidence of the last answer is made from; questions with the same key are in the same half."""
+    inputs = INPUTS.last
+    assert inputs is not None
+    against = inputs.uncited or inputs.conflicts or inputs.computed or inputs.missing or inputs.across
+    unread = inputs.read is not None and inputs.read < MIN_READ
     return Seen(
-        relevance, rival, answered_share(question, [*quotes, *above]), answer.groundedness.score, right,
-        bool(zlib.crc32(key.encode()) % 2), name, len(answer.context_sufficiency.conflicts),
+        max(inputs.relevant, default=0.0), inputs.rival, inputs.answered_share, inputs.read, inputs.groundedness.score,
+        right, bool(zlib.crc32(key.encode()) % 2), name, bool(against) or unread,
     )  # fmt: skip
 
 
@@ -94,7 +119,7 @@ async def ask_natural(folder: Path, work: Path) -> list[Seen]:
             answer = None if one.turns else await pincite.ask(one.text)
             if answer and answer.citations and answer.metadata.finish_reason != NO_ANSWER:
                 right = judge_answer(one, given_answer(answer))[0] == "right"
-                found.append(observed(one.text, answer, right, one.id, chosen.name))
+                found.append(observed(right, one.id, chosen.name))
     return found
 
 
@@ -122,23 +147,42 @@ async def gather(data: Path, work: Path, every: int, sets: list[str]) -> list[Se
 
 
 def report(rows: list[Seen]) -> tuple[Bin, ...]:
-    """The curve fitted on one half and what it does on the other, beside the one in use; what the former predicts."""
+    """The curves fitted on one half and what they do on the other, beside those in use; what the former predict."""
+    print(f"{len(rows)} answers, {sum(row.right for row in rows)} right\n")
+    shown: tuple[Bin, ...] = ()
+    unread = [row for row in rows if row.read is None]
+    for name, chosen, curve in (
+        ("quotes that a reader read", [row for row in rows if row.read is not None], READ_CURVE),
+        ("other answers", unread, FITTED_CURVE),
+    ):
+        if len({row.right for row in chosen if not row.held_out}) == 2:
+            found = _report(name, chosen, curve)
+            shown = shown or found
+    return shown
+
+
+def _report(name: str, rows: list[Seen], curve: Curve) -> tuple[Bin, ...]:
     columns = np.array([[row.relevance, log_odds_lead(row.relevance, row.rival)] for row in rows])
     columns *= np.array([[row.answered_share] for row in rows])
+    used = [curve.bias, curve.slope, curve.lead]
+    if rows[0].read is not None:
+        columns = np.column_stack([columns, [log_odds(row.read or 0.0) for row in rows]])
+        used.append(curve.read)
     right, out = np.array([row.right for row in rows]), np.array([row.held_out for row in rows])
-    grounding = np.array([row.grounding for row in rows])
-    print(f"{len(rows)} answers, {right.sum()} right, conflicts in {sum(row.conflicts > 0 for row in rows)}\n")
-    print("| | bias | slope | lead |\n|---|---|---|---|")
+    grounding, not_high = np.array([row.grounding for row in rows]), np.array([row.not_high for row in rows])
+    print(
+        f"\n## {name}: {len(rows)} answers, {right.sum()} right\n\n| | bias | slope | lead | read |\n|---|---|---|---|---|"
+    )
     half, everything = fit(columns[~out], right[~out]), fit(columns, right)
-    used = np.array([FITTED_CURVE.bias, FITTED_CURVE.slope, FITTED_CURVE.lead])
-    for name, weights in (("one half", half), ("all", everything), ("in use", used)):
-        print(f"| {name} | {' | '.join(f'{weight:.2f}' for weight in weights)} |")
+    for title, weights in (("one half", half), ("all", everything), ("in use", used)):
+        print(f"| {title} | {' | '.join(f'{weight:.2f}' for weight in weights)} |")
     shown: tuple[Bin, ...] = ()
-    for name, weights in (("fitted on one half", half), ("in use", used)):
+    for title, weights in (("fitted on one half", half), ("in use", np.array(used))):
         guess = predicted(weights, columns[out]) * grounding[out]
+        guess = np.where(not_high[out], np.minimum(guess, HIGH_SCORE - 0.01), guess)
         found = to_bins(list(zip(guess.tolist(), right[out].tolist(), strict=True)))
         shown = shown or found
-        print(f"\n{name}, on the other half: expected calibration error {calibration_error(found):.4f}\n")
+        print(f"\n{title}, on the other half: expected calibration error {calibration_error(found):.4f}\n")
         print_levels(guess, right[out])
     return shown
 

@@ -66,6 +66,7 @@ class Extractive:
         """Stream the sentences that answer the question, or a refusal if none does."""
         question, sentences = _asked(prompt)
         parts, note = table_answer(question.text, question.language, question.answer.form, prompt.sources), None
+        scored: list[ScoredSentence] = []
         if not parts:
             found = await self._find(question, sentences, prompt)
             note, scored = found.note, found.scored
@@ -86,7 +87,12 @@ class Extractive:
             yield StreamPart(
                 f"{part.gap if number else ''}{part.text} [Source {part.source}]",
                 quote=Quote(
-                    part.source, part.start, part.end, computed=part.computed, document_name=part.document_name
+                    part.source,
+                    part.start,
+                    part.end,
+                    computed=part.computed,
+                    document_name=part.document_name,
+                    read=read_probability(part, scored),
                 ),
                 note=None if number else note,
             )
@@ -170,6 +176,19 @@ class Extractive:
         vectors = await self._embedder.embed(firsts, as_query=False)
         cosines = (sum(a * b for a, b in zip(wanted, vector, strict=True)) for vector in vectors)
         return [to_common_scale(scale, cosine) or 0.0 for cosine in cosines]
+
+
+def read_probability(part: AnswerPart, scored: Sequence[ScoredSentence]) -> float | None:
+    """The highest probability of the reader for a sentence that a part quotes; None where it read none of them."""
+    read = [
+        one.features["read"]
+        for one in scored
+        if "read" in one.features
+        and one.sentence.source == part.source
+        and one.sentence.start < part.end
+        and part.start < one.sentence.end
+    ]
+    return max(read, default=None)
 
 
 def with_stated(ranked: Sequence[Sentence], most: int, prompt: Prompt) -> list[Sentence]:

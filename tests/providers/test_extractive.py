@@ -5,7 +5,10 @@ import pytest
 from pincite.core.protocols import Reader
 from pincite.core.query.hits import Hit
 from pincite.core.query.prompt import Draft, Quote, StreamPart
-from pincite.providers.extractive import Options, make_llm
+from pincite.extractive.compose import AnswerPart
+from pincite.extractive.score import ScoredSentence
+from pincite.extractive.sentences import sentences_of
+from pincite.providers.extractive import Options, make_llm, read_probability
 from pincite.providers.pincite_embed import Options as EmbedOptions
 from pincite.providers.pincite_embed import make_embedder as make_pincite_embed
 from pincite.providers.reader import Options as ReaderOptions
@@ -152,3 +155,12 @@ def test_a_date_that_only_the_name_of_the_file_has_is_told_as_such() -> None:
 def test_a_title_does_not_answer_what_it_does_not_say(question: str) -> None:
     draft = named(question, title="Minutes of the board meeting 2024-04-18", document_name="minutes.txt")
     assert draft.finish_reason == "no_answer"
+
+
+def test_a_quote_has_the_highest_probability_of_the_sentences_in_it() -> None:
+    [first, second] = sentences_of([hit("Cats purr at night. Dogs bark.")])
+    read = [ScoredSentence.of(first, 0.5, {"read": 0.9}), ScoredSentence.of(second, 0.5, {"read": 0.2})]
+    assert read_probability(AnswerPart("", 1, first.start, second.end), read) == 0.9
+    assert read_probability(AnswerPart("", 1, second.start, second.end), read) == 0.2
+    assert read_probability(AnswerPart("", 2, 0, 99), read) is None
+    assert read_probability(AnswerPart("", 1, 0, 99), [ScoredSentence.of(first, 0.5, {})]) is None

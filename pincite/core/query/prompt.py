@@ -79,7 +79,8 @@ class Quote:
     """A quote chosen by the extractive model: source, offsets in the chunk's text, and its mark in the draft.
 
     `computed` is set where the text is not quoted but computed from the rows between the offsets, `document_name` where
-    it repeats the title of the document or the name of its file.
+    it repeats the title of the document or the name of its file. `read` is the reader's probability that the quoted text
+    answers; None where no reader read it.
     """
 
     source: int
@@ -89,6 +90,7 @@ class Quote:
     mark_end: int = 0
     computed: Computation | None = None
     document_name: str = ""
+    read: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,17 +27,22 @@ class Curve:
     """The likelihood that the cited sources answer the question.
 
     It is the logistic of `bias` + (`slope` × the relevance of the cited sources + `lead` × their lead in log-odds
-    over the sources not cited) × the answered share of the question. A source as relevant but not cited may be the
-    right one.
+    over the sources not cited) × the answered share of the question + `read` × the reader's log-odds that the quotes
+    answer. A source as relevant but not cited may be the right one.
     """
 
     bias: float
     slope: float
     lead: float
+    read: float = 0.0
 
 
 # Fitted by `./run bench confidence --data DIR`; see docs/evaluation.md.
 FITTED_CURVE = Curve(0.63, 1.66, 0.26)
+READ_CURVE = Curve(0.63, 1.66, 0.26, 0.0)
+"""The curve where a reader has read the quotes."""
+MIN_READ = 0.5
+"""The reader's probability that the quotes answer below which the confidence is not high."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +50,8 @@ class ConfidenceInputs:
     """The inputs of the confidence of an answer.
 
     `relevant` are the relevances of the cited sources, `answered_share` is the share of the question that these cover,
-    `missing` are the aspects without evidence, and `rival` is the highest relevance of a source not cited.
+    `missing` are the aspects without evidence, and `rival` is the highest relevance of a source not cited. `read` is the
+    reader's probability that the quotes answer; None where no reader read them.
     """
 
     relevant: tuple[float, ...]
@@ -58,11 +64,14 @@ class ConfidenceInputs:
     rival: float = 0.0
     computed: bool = False
     across: bool = False
+    read: float | None = None
 
 
 def calibrated_confidence(inputs: ConfidenceInputs) -> Confidence:
     """The confidence by the fitted curve: the likelihood that the cited sources are the right ones × grounding."""
-    likelihood = estimate_likelihood(max(inputs.relevant, default=0.0), inputs.rival, inputs.answered_share)
+    likelihood = estimate_likelihood(
+        max(inputs.relevant, default=0.0), inputs.rival, inputs.answered_share, inputs.read
+    )
     found = _confidence_of(inputs, likelihood * inputs.groundedness.score)
     return replace(found, score=HIGH_SCORE - 0.01) if found.level != "high" and found.score >= HIGH_SCORE else found
 
@@ -76,16 +85,16 @@ def _confidence_of(inputs: ConfidenceInputs, score: float, high: float = HIGH_SC
     """The score with its level and reasons.
 
     The level is not high where the model cited nothing, sources or drafts disagree, nothing was found about a word of the
-    question, the source is in another language, or a value was computed from a table: code chose the column and the
-    rows.
+    question, the source is in another language, the reader does not find the answer in the quotes, or a value was
+    computed from a table: code chose the column and the rows.
     """
     if not inputs.relevant:
         return Confidence(0.0, "low", "no sentence is supported by a source")
     level: ConfidenceLevel = "high" if score >= high else "medium" if score >= MEDIUM_SCORE else "low"
     disagreed = inputs.agreement is not None and inputs.agreement < MIN_AGREEMENT
-    if level == "high" and (
-        inputs.uncited or inputs.conflicts or disagreed or inputs.computed or inputs.missing or inputs.across
-    ):
+    unread = inputs.read is not None and inputs.read < MIN_READ
+    against = inputs.uncited or inputs.conflicts or inputs.computed or inputs.missing or inputs.across
+    if level == "high" and (against or disagreed or unread):
         level = "medium"
     return Confidence(round(score, 4), level, _reason(inputs))
 
@@ -95,18 +104,22 @@ def raw_confidence(inputs: ConfidenceInputs) -> float:
     return max(inputs.relevant, default=0.0) * inputs.groundedness.score
 
 
-def estimate_likelihood(relevance: float, rival: float, answered: float, curve: Curve = FITTED_CURVE) -> float:
+def estimate_likelihood(
+    relevance: float, rival: float, answered: float, read: float | None = None, curve: Curve | None = None
+) -> float:
     """The likelihood that the cited sources are the right ones."""
-    evidence = curve.slope * relevance + curve.lead * log_odds_lead(relevance, rival)
-    return 1 / (1 + math.exp(-(curve.bias + evidence * answered)))
+    used = curve or (FITTED_CURVE if read is None else READ_CURVE)
+    evidence = (used.slope * relevance + used.lead * log_odds_lead(relevance, rival)) * answered
+    return 1 / (1 + math.exp(-(used.bias + evidence + (0.0 if read is None else used.read * log_odds(read)))))
 
 
 def log_odds_lead(relevance: float, rival: float) -> float:
     """The lead of one relevance over another, in log-odds."""
-    return _log_odds(relevance) - _log_odds(rival)
+    return log_odds(relevance) - log_odds(rival)
 
 
-def _log_odds(likelihood: float) -> float:
+def log_odds(likelihood: float) -> float:
+    """The log-odds of a likelihood, which is limited by `MIN_LIKELIHOOD`."""
     limited = min(max(likelihood, MIN_LIKELIHOOD), 1 - MIN_LIKELIHOOD)
     return math.log(limited / (1 - limited))
 

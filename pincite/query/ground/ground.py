@@ -45,7 +45,7 @@ async def grounding(
     confidence = (
         _no_answer_confidence(evidence)
         if draft.finish_reason == NO_ANSWER
-        else _confidence(run, plan, evidence, prompt.sources, grounded)
+        else _confidence(run, plan, evidence, prompt.sources, grounded, draft.quotes)
     )
     run.observe(
         citations=len(grounded.citations),
@@ -182,7 +182,12 @@ def _no_answer_confidence(evidence: Evidence) -> Confidence:
 
 
 def _confidence(
-    run: Run, plan: Plan, evidence: Evidence, sources: Sequence[Hit], grounded: GroundedDraft
+    run: Run,
+    plan: Plan,
+    evidence: Evidence,
+    sources: Sequence[Hit],
+    grounded: GroundedDraft,
+    quotes: Sequence[Quote],
 ) -> Confidence:
     cited = [sources[number - 1] for number in sorted(grounded.cited)]
     headings = [part for hit in cited for part in (hit.chunk.title, *hit.chunk.heading_path)]
@@ -200,6 +205,7 @@ def _confidence(
         rival=max((hit.relevance for n, hit in enumerate(sources, 1) if n not in grounded.cited), default=0.0),
         computed=_is_computed(grounded),
         across=across,
+        read=max((quote.read for quote in quotes if quote.read is not None), default=None),
     )
     if run.settings.confidence.rule == "counted":
         matched = {citation.title for citation in grounded.citations if citation.matched}

@@ -25,7 +25,7 @@ def test_more_relevance_support_and_words_of_the_question_raise_the_score() -> N
     assert FITTED_CURVE.slope > 0
     assert FITTED_CURVE.lead > 0
     assert estimate_likelihood(0.9, 0.0, 0.9) > estimate_likelihood(0.3, 0.0, 0.9) > estimate_likelihood(0.3, 0.0, 0.2)
-    assert estimate_likelihood(0.5, 0.5, 0.5, Curve(0.0, 0.0, 0.0)) == 0.5
+    assert estimate_likelihood(0.5, 0.5, 0.5, curve=Curve(0.0, 0.0, 0.0)) == 0.5
     half = replace(GOOD, groundedness=Groundedness(0.5))
     assert calibrated_confidence(half).score == pytest.approx(calibrated_confidence(GOOD).score / 2, abs=1e-3)
 
@@ -63,6 +63,7 @@ def test_the_reason_names_what_raises_and_lowers_the_confidence() -> None:
         {"agreement": 0.2},
         {"computed": True},
         {"across": True},
+        {"read": 0.3},
         {"missing": ("Patagonia",)},
     ],
 )
