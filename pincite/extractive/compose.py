@@ -15,6 +15,7 @@ from pincite.extractive.rival import rival_sentence
 from pincite.extractive.score import ScoredSentence
 from pincite.extractive.select import Passage, passages, probabilities, select_sentences
 from pincite.extractive.sentences import Sentence
+from pincite.extractive.table.questions import read_question
 from pincite.extractive.tables import row_at
 from pincite.text import lang
 from pincite.text.markdown_blocks import plain
@@ -149,7 +150,8 @@ def _value(question: QuestionTerms, found: Sequence[ScoredSentence], sources: Se
     if not all(word.is_in(held) for word in question.numbers):
         return ""
     if best.is_row:
-        cell = _cell(question, best, sources)
+        asked = read_question(question.text, question.language, question.answer.form)
+        cell = "" if asked and asked.is_computed else _cell(question, best, sources)  # one cell is no total
         return f"{cell}." if cell else ""
     if (
         names_several(question, best)

@@ -480,3 +480,38 @@ def test_words_after_per_do_not_name_what_a_column_measures() -> None:
     text += "| Leek | Ada Penn | 300 | 3 |\n| Beet | Jo Lind | 80 | 1 |\n"
     assert in_table("total kg by ada penn", text)[0].startswith("Computed from 2 rows: 420 (total of Yield kg")
     assert in_table("which crop gave the biggest yield", text)[0].startswith("Computed from 3 rows: 300")
+
+
+ROTA = """| Date | Desk | Loans last year |
+|---|---|---|
+| Saturday 7 June | Ines Calder | 41 |
+| Saturday 14 June | Tom Wexley | 58 |
+| Saturday 21 June | Priya Nambiar | 37 |"""
+
+
+@pytest.mark.parametrize(
+    ("question", "value"),
+    [
+        ("how many loans were there last year", "136"),  # 41 + 58 + 37, not the number of rows
+        ("how many loans did we have in total on the three june saturdays last year", "136"),
+        ("how many loans did we have on the four june saturdays last year", ""),
+        ("how many loans did we have in july last year", ""),
+    ],
+)
+def test_a_period_in_a_columns_name_does_not_hide_what_it_counts(question: str, value: str) -> None:
+    made = asked(question, replace(hit(ROTA, title="Rota, Saturdays in June", heading_path=()), complete_table=True))
+    assert (made[0].computed.value if made and made[0].computed else "") == value
+
+
+COURSES_DE = """| Kursnr | Titel | Preis Mitglieder (€) | Preis Gäste (€) |
+|---|---|---|---|
+| K01 | Messer schärfen | 12 | 20 |
+| K02 | Schweißen | 78 | 110 |
+| K03 | Löten | 16 | 26 |"""
+
+
+def test_a_short_noun_is_the_first_part_of_a_columns_name() -> None:
+    [value, row] = asked("Welcher Kurs ist für Gäste am teuersten?", replace(hit(COURSES_DE), complete_table=True))
+    assert value.computed
+    assert value.computed.value == "110"
+    assert "Titel: Schweißen" in row.text

@@ -164,3 +164,10 @@ def test_a_quote_has_the_highest_probability_of_the_sentences_in_it() -> None:
     assert read_probability(AnswerPart("", 1, second.start, second.end), read) == 0.2
     assert read_probability(AnswerPart("", 2, 0, 99), read) is None
     assert read_probability(AnswerPart("", 1, 0, 99), [ScoredSentence.of(first, 0.5, {})]) is None
+
+
+def test_one_cell_is_not_told_as_a_total() -> None:
+    text = "| day | loans |\n|---|---|\n| 7 June, hot | 41 |\n| 14 June, wet | 58 |"
+    draft = answer("How many loans were there altogether on hot June days, roughly?", hit(text))
+    assert not draft.text.startswith(("41.", "58."))
+    assert "41" in draft.text or draft.finish_reason == "no_answer"

@@ -91,9 +91,9 @@ class Columns:
         )
 
     def _measured(self, column: int) -> tuple[Word, ...]:
-        """The words of a column's name without those after `per`."""
+        """The words of a column's name without those after `per` and without a period: `loans last year` are loans."""
         name = lang.regex("tables.grouping", self.language, r"\s%s\s.*").sub("", self.table.names[column].lower())
-        return words_of(name, self.language)
+        return words_of(lang.regex("tables.periods", self.language, r"(?<=\w)\s%s$").sub("", name), self.language)
 
     def of_unit(self, concept: str, usable: Sequence[int]) -> list[int]:
         """The columns whose cells have a unit that measures this: `145 minutes` is a duration."""

@@ -18,6 +18,7 @@ from pincite.extractive.table.questions import (
 )
 from pincite.extractive.tables import Table
 from pincite.text import lang
+from pincite.text.units import number_words
 
 MAX_CELLS = 4
 """Rows up to which all cells that fit are given where the question does not tell the rows apart."""
@@ -56,7 +57,7 @@ class _Matcher:
     """Accounts for the words of a question, one step after the other.
 
     `left` are the words that are not accounted for, by their place in the question. `chosen` are the rows that the cells
-    of each column choose.
+    of each column choose. `said` are the numbers of rows that the question names: `the four Saturdays`.
     """
 
     asked: TableQuestion
@@ -66,6 +67,7 @@ class _Matcher:
     chosen: dict[int, set[int]] = field(default_factory=dict)
     filters: list[tuple[str, str]] = field(default_factory=list)
     weight: float = 0.0
+    said: list[float] = field(default_factory=list)
 
     def match(self) -> TableMatch | None:
         asked, columns = self.asked, self.columns
@@ -80,6 +82,8 @@ class _Matcher:
         rows = tuple(row for row in columns.rows if all(row in kept for kept in self.chosen.values()))
         if request == "cell" and asked.lists and (column is None or len(rows) > 1):
             request = "rows"
+        if any(number != len(rows) for number in self.said):
+            return None
         if not rows or not self.weight or (request in ("cell", "rows") and not self.chosen):
             return None
         if request == "cell" and (len(rows) > MAX_CELLS or asked.compares) and not self._names_each(rows):
@@ -235,7 +239,10 @@ class _Matcher:
         if year := year_of(word):
             return self._choose_dates(word, lambda date: date.year == year) or self._take_context(word)
         if month := month_of(word, language):
-            return self._choose_dates(word, lambda date: date.month == month)
+            if self._choose_dates(word, lambda date: date.month == month):
+                return True
+            if any(columns.dates):
+                return False
         if quarter := quarter_of(word):
             return self._choose_dates(word, lambda date: date.quarter == quarter) or self._take_context(word)
         partial = self._choose_part(word)
@@ -245,6 +252,9 @@ class _Matcher:
             self.weight += SIMILAR_WEIGHT
             return True
         if word.text in lang.recognised_words("tables.people", language) and columns.has_people:
+            return True
+        if word.text in number_words(language):
+            self.said.append(number_words(language)[word.text])
             return True
         spent = lang.recognised_words("tables.generic", language) | lang.recognised_words("tables.spending", language)
         return self._take_context(word) or word.text in spent

@@ -255,7 +255,7 @@ def _blanked(text: str, spans: Iterable[Span]) -> str:
 @lru_cache(maxsize=20_000)
 def _word(text: str, language: str) -> Word:
     languages = lang.recognised(language)
-    forms = {stem(text, one) for one in languages}
+    forms = {text, *(stem(text, one) for one in languages)}
     stop = len(text) == 1 or any(text in stop_words(one) for one in {language, *languages[:1]})
     return Word(text, frozenset(forms | {_UMLAUT.sub(r"\1", form) for form in forms}), stop and not text.isdigit())
 
