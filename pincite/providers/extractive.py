@@ -19,6 +19,7 @@ from pincite.extractive.table.answers import table_answer
 from pincite.extractive.whole.comparison import compared
 from pincite.extractive.whole.summary import summarised
 from pincite.extractive.whole.whole_list import (
+    Listing,
     best_list,
     embedded_text,
     enumerations_first,
@@ -26,6 +27,7 @@ from pincite.extractive.whole.whole_list import (
     likely_lists,
     list_parts,
     list_score,
+    readable_list,
 )
 from pincite.models.calibration import FITTED, known_calibration, to_common_scale
 
@@ -35,6 +37,10 @@ MAX_EMBEDDED_SENTENCES = 32
 
 MAX_READ_SOURCES = 10
 """Sources that the reader reads with the question: the first ones."""
+MAX_READ_LISTS = 8
+"""Lists that the reader reads with the question: those that share most with it."""
+MIN_READ_LIST = 0.5
+"""Probability of the reader from which on a list answers, whatever its sentences are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,14 +132,23 @@ class Extractive:
             meanings = await self._cosines(question.text, texts)
         except Unavailable:
             meanings = []
+        read = await self._read_lists(question.text, likely, sources)
         scores = [
-            list_score(question, one, found, sources, meaning)
-            for one, meaning in zip(likely, meanings or [0.0] * len(likely), strict=True)
+            list_score(question, one, found, sources, meaning, reading)
+            for one, meaning, reading in zip(likely, meanings or [0.0] * len(likely), read, strict=True)
         ]
         best = best_list(likely, scores)
-        if best is None or not (likely_answered or is_about(question, best, sources)):
+        if best is None:
             return []
-        return list_parts(best, sources)
+        sure = (read[likely.index(best)] or 0.0) >= MIN_READ_LIST
+        return list_parts(best, sources) if sure or likely_answered or is_about(question, best, sources) else []
+
+    async def _read_lists(self, question: str, likely: Sequence[Listing], sources: Sequence[Hit]) -> list[float | None]:
+        """The reader's probability that each of the first lists answers; None for the others."""
+        if self._reader is None:
+            return [None] * len(likely)
+        read = await self._reader.read(question, [readable_list(one, sources) for one in likely[:MAX_READ_LISTS]])
+        return [*(one.answerable for one in read), *([None] * (len(likely) - len(read)))]
 
     async def _named(self, question: QuestionTerms, sources: Sequence[Hit]) -> list[AnswerPart]:
         """The value that the title of a source's document or the name of its file gives, where the reader finds one."""

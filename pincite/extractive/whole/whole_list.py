@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from pincite.core.query.hits import Hit
+from pincite.core.query.reading import ReadableText
 from pincite.extractive.compose import AnswerPart
 from pincite.extractive.lists import NESTED
 from pincite.extractive.question import QuestionTerm, QuestionTerms
@@ -45,6 +46,7 @@ WEIGHTS = {
     "meaning": 1.1,
     "steps": 0.3,
     "code": 0.4,
+    "read": 0.6,
 }
 """Weights of the features, set by hand."""
 PENALTIES = {"row": 0.15, "line": 0.1, "prose": 0.35}
@@ -147,6 +149,13 @@ def embedded_text(listing: Listing, sources: Sequence[Hit]) -> str:
     return f"{'. '.join(dict.fromkeys((listing.section.title, *listing.section.path)))}. {text}"[:MAX_EMBEDDED_CHARS]
 
 
+def readable_list(listing: Listing, sources: Sequence[Hit]) -> ReadableText:
+    """A list as the reader reads it: its lead and items under the title and headings."""
+    blocks = [*([listing.lead] if listing.lead else []), *listing.items]
+    above = dict.fromkeys((listing.section.title, *listing.section.path))
+    return ReadableText("\n".join(_text(block, sources) for block in blocks), "\n".join([*above, ""]))
+
+
 def likely_lists(question: QuestionTerms, found: Sequence[ScoredSentence], sources: Sequence[Hit]) -> list[Listing]:
     """The lists that share most with the question, the best first."""
     every = [_asked_lines(question, one, sources) for one in listings(sources)]
@@ -166,11 +175,17 @@ def _asked_lines(question: QuestionTerms, listing: Listing, sources: Sequence[Hi
 
 
 def list_score(
-    question: QuestionTerms, listing: Listing, found: Sequence[ScoredSentence], sources: Sequence[Hit], meaning: float
+    question: QuestionTerms,
+    listing: Listing,
+    found: Sequence[ScoredSentence],
+    sources: Sequence[Hit],
+    meaning: float,
+    read: float | None = None,
 ) -> float:
     """How well a list answers, by the terms of its heading and items, its sentences' probabilities and its meaning.
 
-    Rows of which the question names some do not answer as a whole.
+    `read` is the reader's probability that the list answers. Rows of which the question names some do not answer as a
+    whole.
     """
     if listing.items[0].kind == "row" and _names_some(question, listing, sources):
         return 0.0
@@ -209,6 +224,7 @@ def list_score(
         "elsewhere": elsewhere,
         "meaning": max(0.0, meaning),
         "steps": float(question.answer.form == "steps" and listing.ordered),
+        "read": 0.0 if read is None else 2 * read - 1,
     }
     penalty = 0.0 if listing.answers else PENALTIES.get(listing.items[0].kind, 0.0)
     return sum(WEIGHTS[name] * value for name, value in features.items()) - penalty
