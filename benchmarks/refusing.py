@@ -45,8 +45,8 @@ def score_of(one: SeenSentence, weights: Weights) -> float:
 def refusal_features(seen: Seen, weights: Weights = WEIGHTS) -> dict[str, float]:
     """The features of a refusal with the best sentence by these weights."""
     ordered = best_first(seen, weights)
-    highest = {name: max(one.refusal[name] for one in ordered) for name in ("meaning", "read")}
-    return {**ordered[0].refusal, **highest, "fit": score_of(ordered[0], weights)}
+    meaning = max(one.refusal["meaning"] for one in ordered)
+    return {**ordered[0].refusal, "meaning": meaning, "fit": score_of(ordered[0], weights)}
 
 
 def is_across(seen: Seen) -> bool:
@@ -154,14 +154,7 @@ def kinds_of(cases: Sequence[Seen]) -> dict[str, tuple[Weights, list[Seen]]]:
     return {
         "WEIGHTS": (abstain.WEIGHTS, [case for case in read if not is_across(case)]),
         "WEIGHTS_ACROSS": (abstain.WEIGHTS_ACROSS, [case for case in read if is_across(case)]),
-        "WEIGHTS_WITHOUT_READER, yes or no": (
-            abstain.WEIGHTS_WITHOUT_READER,
-            [case for case in unread if not is_across(case)],
-        ),
-        "WEIGHTS_ACROSS_WITHOUT_READER, yes or no": (
-            abstain.WEIGHTS_ACROSS_WITHOUT_READER,
-            [case for case in unread if is_across(case)],
-        ),
+        "WEIGHTS_UNREAD, yes or no": (abstain.WEIGHTS_UNREAD, unread),
     }
 
 

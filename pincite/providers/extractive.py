@@ -41,6 +41,11 @@ MAX_READ_LISTS = 8
 """Lists that the reader reads with the question: those that share most with it."""
 MIN_READ_LIST = 0.5
 """Probability of the reader from which on a list answers, whatever its sentences are."""
+UNASKED_FORMS = ("sentence", "definition")
+"""Forms of answers that a list gives where the reader finds the answer in it: `What belongs in the first-aid kit?`"""
+MAX_UNASKED_LISTS = 4
+MIN_READ_UNASKED, UNASKED_MARGIN, MIN_UNASKED_SCORE = 0.7, 0.2, 1.2
+"""Probability of such a list, how far it must exceed the best sentence's, and the least score; see docs/evaluation.md."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,12 +129,45 @@ class Extractive:
             return summarised(question, sources)
         if form == "comparison":
             return compared(question, found, sources)
-        if form not in ("list", "steps"):
-            return []
+        if form in ("list", "steps"):
+            return await self._listed(question, found, sources, likely_answered=likely_answered)
+        return await self._unasked_list(question, found, sources) if form in UNASKED_FORMS else []
+
+    async def _listed(
+        self, question: QuestionTerms, found: Sequence[ScoredSentence], sources: Sequence[Hit], *, likely_answered: bool
+    ) -> list[AnswerPart]:
+        """The list that the question asks for."""
         likely = likely_lists(question, found, sources)
-        texts = [embedded_text(one, sources) for one in likely]
+        scores, read = await self._score_lists(question, likely, found, sources)
+        best = best_list(likely, scores)
+        if best is None:
+            return []
+        sure = (read[likely.index(best)] or 0.0) >= MIN_READ_LIST
+        return list_parts(best, sources) if sure or likely_answered or is_about(question, best, sources) else []
+
+    async def _unasked_list(
+        self, question: QuestionTerms, found: Sequence[ScoredSentence], sources: Sequence[Hit]
+    ) -> list[AnswerPart]:
+        """The list that answers by the reader, much more probably than any sentence, where no word asks for one."""
+        likely = likely_lists(question, found, sources)[:MAX_UNASKED_LISTS] if self._reader else []
+        if not likely:
+            return []
+        scores, read = await self._score_lists(question, likely, found, sources)
+        score, probability, best = max(zip(scores, read, likely, strict=True), key=lambda one: one[0])
+        sentence = found[0].features.get("read", 0.0) if found else 0.0
+        sure = (probability or 0.0) >= max(MIN_READ_UNASKED, sentence + UNASKED_MARGIN)
+        return list_parts(best, sources) if sure and score >= MIN_UNASKED_SCORE and len(best.items) > 1 else []
+
+    async def _score_lists(
+        self,
+        question: QuestionTerms,
+        likely: Sequence[Listing],
+        found: Sequence[ScoredSentence],
+        sources: Sequence[Hit],
+    ) -> tuple[list[float], list[float | None]]:
+        """The score of each list, and the reader's probability that it answers."""
         try:
-            meanings = await self._cosines(question.text, texts)
+            meanings = await self._cosines(question.text, [embedded_text(one, sources) for one in likely])
         except Unavailable:
             meanings = []
         read = await self._read_lists(question.text, likely, sources)
@@ -137,11 +175,7 @@ class Extractive:
             list_score(question, one, found, sources, meaning, reading)
             for one, meaning, reading in zip(likely, meanings or [0.0] * len(likely), read, strict=True)
         ]
-        best = best_list(likely, scores)
-        if best is None:
-            return []
-        sure = (read[likely.index(best)] or 0.0) >= MIN_READ_LIST
-        return list_parts(best, sources) if sure or likely_answered or is_about(question, best, sources) else []
+        return scores, read
 
     async def _read_lists(self, question: str, likely: Sequence[Listing], sources: Sequence[Hit]) -> list[float | None]:
         """The reader's probability that each of the first lists answers; None for the others."""
