@@ -54,14 +54,23 @@ async def borrow(pool: "AsyncConnectionPool[AsyncConnection[TupleRow]]") -> Asyn
     """Yield a connection of a pool, and give it back even if the caller is cancelled meanwhile.
 
     A pool whose `putconn` is cancelled loses the connection, and forgets who was to have it next: they would wait in
-    vain until their timeout, although other connections are idle.
+    vain until their timeout, although other connections are idle. `getconn` may swallow a cancellation in Python 3.11,
+    if a connection arrives at the same moment: it is raised here.
     """
+    cancelled_before = _cancellations()
     connection = await pool.getconn()
     try:
+        if _cancellations() > cancelled_before:
+            raise asyncio.CancelledError
         async with connection:
             yield connection
     finally:
         await asyncio.shield(pool.putconn(connection))
+
+
+def _cancellations() -> int:
+    task = asyncio.current_task()
+    return task.cancelling() if task else 0
 
 
 async def check_pooler(url: str) -> bool:
