@@ -1,5 +1,6 @@
-"""Connections to a database server: how a lost one is noticed, another one found, and a pooler recognised."""
+"""Connections to a database server: how a lost one is noticed, another one found, one borrowed, a pooler recognised."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -7,6 +8,7 @@ import psycopg
 from psycopg import AsyncConnection
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.rows import TupleRow
+from psycopg_pool import AsyncConnectionPool
 
 from pincite.errors import SettingsError, StoreDown
 from pincite.store.roles import first_line
@@ -45,6 +47,30 @@ async def administrator_of(url: str) -> AsyncIterator[AsyncConnection[TupleRow]]
         raise StoreDown(f"the database cannot be reached: {first_line(error)}") from error
     async with connection:
         yield connection
+
+
+@asynccontextmanager
+async def borrow(pool: "AsyncConnectionPool[AsyncConnection[TupleRow]]") -> AsyncIterator[AsyncConnection[TupleRow]]:
+    """Yield a connection of a pool, and give it back even if the caller is cancelled meanwhile.
+
+    A pool whose `putconn` is cancelled loses the connection, and forgets who was to have it next: they would wait in
+    vain until their timeout, although other connections are idle. `getconn` may swallow a cancellation in Python 3.11,
+    if a connection arrives at the same moment: it is raised here.
+    """
+    cancelled_before = _cancellations()
+    connection = await pool.getconn()
+    try:
+        if _cancellations() > cancelled_before:
+            raise asyncio.CancelledError
+        async with connection:
+            yield connection
+    finally:
+        await asyncio.shield(pool.putconn(connection))
+
+
+def _cancellations() -> int:
+    task = asyncio.current_task()
+    return task.cancelling() if task else 0
 
 
 async def check_pooler(url: str) -> bool:

@@ -17,7 +17,7 @@ from pincite.core.accounts.access import Scope
 from pincite.core.request_context import read_only
 from pincite.errors import DataFolderError, PinciteError, SettingsError, StoreDown, StoreReadOnly
 from pincite.store import bound
-from pincite.store.connect import CONNECT_TIMEOUT_S, administrator_of, check_pooler, resilient
+from pincite.store.connect import CONNECT_TIMEOUT_S, administrator_of, borrow, check_pooler, resilient
 from pincite.store.local_settings import become, bound_settings, set_local
 from pincite.store.migrate import INDEX_LOCK, MIGRATION_LOCK, index_vectors, migrate
 from pincite.store.replicas import Replicas
@@ -203,7 +203,7 @@ class Database:
     async def _pooled(self) -> AsyncIterator[Connection]:
         """Yield a connection of the pool; its errors are raised as errors of pincite."""
         try:
-            async with self._pool.connection() as connection:
+            async with borrow(self._pool) as connection:
                 try:
                     yield connection
                 except psycopg.OperationalError as error:

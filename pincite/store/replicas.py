@@ -19,7 +19,7 @@ from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from pincite.concurrency import cancel_and_wait
 from pincite.store import bound
-from pincite.store.connect import resilient
+from pincite.store.connect import borrow, resilient
 
 log = logging.getLogger(__name__)
 
@@ -104,7 +104,7 @@ class Replicas:
         replica = up[next(self._turn) % len(up)]
         batch = [settings, bound.bind(_REACHED, {"position": position}), *statements]
         try:
-            async with replica.pool.connection() as connection:
+            async with borrow(replica.pool) as connection:
                 _, reached, *found = await bound.run(connection, batch)
         except _FAILURES as error:  # the primary is asked then, and tells an error of the statement itself
             log.debug("replica %s cannot be read: %s", replica.number, error)
@@ -120,7 +120,7 @@ class Replicas:
     async def _check(self, replica: Replica) -> None:
         before = replica.up
         try:
-            async with asyncio.timeout(CHECK_TIMEOUT_S), replica.pool.connection() as connection:
+            async with asyncio.timeout(CHECK_TIMEOUT_S), borrow(replica.pool) as connection:
                 row = await (await connection.execute(_LAG)).fetchone()
                 replica.up, replica.lag_s = row is not None and bool(row[0]), float(row[1]) if row else 0.0
         except _FAILURES as error:

@@ -78,6 +78,70 @@ def test_statements_have_timeouts(database_url: str, monkeypatch: pytest.MonkeyP
     asyncio.run(wait())
 
 
+def test_a_connection_reaches_who_waits_for_it_although_its_last_user_is_cancelled(database_url: str) -> None:
+    async def race() -> None:
+        database = await Database.open(database_url, pool_size=2)
+        ready, leave = asyncio.Semaphore(0), asyncio.Event()
+
+        async def use() -> None:
+            async with database.transaction("local") as connection:
+                await connection.execute("commit")  # so that nothing is sent when the connection is given back
+                ready.release()
+                await leave.wait()
+
+        users = [asyncio.create_task(use()) for _ in range(2)]
+        for _ in users:
+            await ready.acquire()
+        waiting = [asyncio.create_task(database.library_id()) for _ in range(2)]  # begin in the next turn of the loop
+        leave.set()  # in which the connections are given back, too
+        await asyncio.sleep(0)
+        for user in users:
+            user.cancel()
+        async with asyncio.timeout(5):
+            first, second = await asyncio.gather(*waiting)
+        assert first == second
+        await asyncio.gather(*users, return_exceptions=True)
+        assert database.connections()["open"] == database.connections()["idle"] == 2
+        await database.close()
+
+    asyncio.run(race())
+
+
+@pytest.mark.parametrize("turns", range(8))
+def test_who_is_cancelled_while_a_connection_arrives_does_not_go_on(database_url: str, turns: int) -> None:
+    async def race() -> None:
+        database = await Database.open(database_url, pool_size=2)
+        ready, leave, reached = asyncio.Semaphore(0), asyncio.Event(), asyncio.Event()
+
+        async def use() -> None:
+            async with database.transaction("local") as connection:
+                await connection.execute("commit")
+                ready.release()
+                await leave.wait()
+
+        async def wait() -> None:
+            await database.library_id()
+            reached.set()
+            await asyncio.sleep(60)
+
+        users = [asyncio.create_task(use()) for _ in range(2)]
+        for _ in users:
+            await ready.acquire()
+        waiting = asyncio.create_task(wait())
+        await asyncio.sleep(0.05)
+        leave.set()
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        waiting.cancel()
+        await asyncio.wait({waiting}, timeout=2)
+        assert waiting.cancelled()
+        assert not reached.is_set()
+        await asyncio.gather(*users)
+        await database.close()
+
+    asyncio.run(race())
+
+
 def test_without_a_person_no_rows_are_visible(database_url: str) -> None:
     async def look() -> None:
         database = await Database.open(database_url, pool_size=2)
