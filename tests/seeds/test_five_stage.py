@@ -153,6 +153,13 @@ def test_a_cited_section_is_the_passage_of_that_section(walk: Walk) -> None:
     assert (seen["title"], seen["section"], seen["quote"]) == ("Vacation Policy", "Carry-over", CARRY_OVER)
 
 
+def test_a_citation_quotes_the_sentence_and_not_the_heading_above_it(walk: Walk) -> None:
+    walk.door.add("fees", fees="# Harbour Rules\n\n## Fees\n\nThe fees are nine francs.\n")
+    walk.says("The fees are nine francs [Harbour Rules > Fees].")
+    [cited] = walk.ask("/api/query", query="How high are the fees of the harbour?", folder="fees")["citations"]
+    assert (cited["section"], cited["quote"]) == ("Fees", "The fees are nine francs.")
+
+
 def test_a_title_alone_cites_the_passage_that_says_so(walk: Walk) -> None:
     walk.says(f"{CARRY_OVER} [Vacation Policy]")
     [cited] = walk.ask("/api/v1/query", query=ABOUT_POLICY, folder="rules")["citations"]
