@@ -66,6 +66,16 @@ def test_a_title_with_brackets_can_be_cited(walk: Walk) -> None:
     assert cited["quote"] == "Smoking is forbidden in the hall."
 
 
+def test_a_title_of_letters_and_numbers_can_be_cited(walk: Walk) -> None:
+    walk.door.add("quarters", q4="# Q4 2023\n\nRevenue of the boat yard grew by five percent.\n")
+    walk.says("Revenue of the boat yard grew by five percent [Q4 2023].")
+    told = walk.ask("/api/query", query="How did the revenue of the boat yard grow?", folder="quarters")
+    assert "\n[Q4 2023]\n" in walk.prompts()[-1]["messages"][0]["content"]
+    [cited] = told["citations"]
+    assert (cited["title"], cited["matched"], cited["matchedBy"]) == ("Q4 2023", True, "title")
+    assert [one["title"] for one in told["sources"]] == ["Q4 2023"]
+
+
 def test_a_list_retrieves_ten_passages_too(walk: Walk) -> None:
     walk.door.add("list", **{f"rule{n}": f"# Rule {n}\n\nVacation rule number {n} of the office.\n" for n in range(14)})
     found = walk.ask("/api/v1/search", query="List all vacation rules of the office.", folder="list")["results"]

@@ -110,7 +110,7 @@ def _resolve(inner: str, shown: str, sources: Sequence[Hit]) -> list[CitationMar
     wanted = _numbers(bare)
     if wanted is not None:
         return [_numbered_mark(number, len(sources)) for number in wanted]
-    if bare.lower() in {"", "x"} or not _WORDY.search(bare):
+    if bare.lower() in {"", "x"} or not (_WORDY.search(bare) or _is_title(bare, sources)):
         return []
     found = _by_title(bare, sources)
     source = found.fitting[0] if found.fitting else None
@@ -119,6 +119,12 @@ def _resolve(inner: str, shown: str, sources: Sequence[Hit]) -> list[CitationMar
             shown, 0, 0, source, found.matched_by, found.title, found.section, found.fitting, found.has_section
         )
     ]
+
+
+def _is_title(bare: str, sources: Sequence[Hit]) -> bool:
+    """Whether a bracket begins with the title of a source; a single letter and a bare number do not count."""
+    title = _fold(_LEVEL.split(bare)[0])
+    return len(title) > 1 and not title.isdigit() and any(title == _fold(hit.chunk.title) for hit in sources)
 
 
 def _numbered_mark(number: int, count: int) -> CitationMark:

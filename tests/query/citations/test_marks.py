@@ -86,6 +86,29 @@ def test_brackets_that_are_no_citations(text: str) -> None:
     assert normalise_marks(text, SOURCES) == (text, [])
 
 
+SHORT = [
+    hit("a", key=1, title="Q4 2023"),
+    hit("b", key=2, title="S3", document_name="s3.md"),
+    hit("c", key=3, title="2023"),
+    hit("d", key=4, title="C"),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "sources"),
+    [
+        ("x [Q4 2023]", [1]),
+        ("x [q4 2023 > May]", [1]),
+        ("x [s3]", [2]),
+        ("x [Q4]", []),
+        ("x [2023]", []),
+        ("x [C]", []),
+    ],
+)
+def test_a_title_without_two_letters_in_a_row_is_a_citation(text: str, sources: list[int]) -> None:
+    assert [mark.source for mark in normalise_marks(text, SHORT)[1]] == sources
+
+
 SECTIONS = [
     hit("a", key=1, title="Leave Policy", document_id="leave", heading_path=("Leave Policy",)),
     hit("b", key=2, title="Leave Policy", document_id="leave", heading_path=("Leave Policy", "Carry-over")),
