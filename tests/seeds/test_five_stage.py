@@ -88,6 +88,16 @@ def test_of_documents_with_one_title_the_one_that_says_so_is_cited(walk: Walk) -
     assert len({one["docId"] for one in told["sources"]}) == 2
 
 
+def test_a_mark_of_two_titles_cites_both(walk: Walk) -> None:
+    said = "Up to five vacation days carry over into the next year"
+    walk.says(f"{said} [Leave Policy, Vacation Policy].")
+    told = walk.ask("/api/query", query=ASKED)
+    assert told["answer"] == f"{said} [Leave Policy] [Vacation Policy]."
+    assert [(one["title"], one["matchedBy"]) for one in told["citations"]] == [
+        ("Leave Policy", "title"), ("Vacation Policy", "title"),
+    ]  # fmt: skip
+
+
 def test_a_list_retrieves_ten_passages_too(walk: Walk) -> None:
     walk.door.add("list", **{f"rule{n}": f"# Rule {n}\n\nVacation rule number {n} of the office.\n" for n in range(14)})
     found = walk.ask("/api/v1/search", query="List all vacation rules of the office.", folder="list")["results"]

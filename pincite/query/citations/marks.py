@@ -33,6 +33,8 @@ _PARENTHESES = str.maketrans("[]", "()")
 _WORDY = re.compile(r"[^\W\d_]{2}")
 _LEVEL = re.compile(r"\s*[>›]\s*")
 """What separates a title from its section, and a section from its subsection."""
+_LIST = re.compile(r"\s*[;,&]\s*|\s+(?:and|und)\s+", re.IGNORECASE)
+"""What separates the titles of a mark that names several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +95,14 @@ def normalise_marks(text: str, sources: Sequence[Hit]) -> tuple[str, list[Citati
 
 
 def cited_beyond(text: str, shown: Sequence[Hit], others: Sequence[Hit]) -> list[Hit]:
-    """The passages among `others` that a mark names by a title or section that no passage of `shown` has."""
+    """The passages among `others` that a mark names by a title or section that no passage of `shown` has.
+
+    A list of titles counts only where all are shown: it was streamed as one mark, and stays one.
+    """
     keys = {hit.chunk.key for hit in shown}
     known = [*shown, *(hit for hit in others if hit.chunk.key not in keys)]
-    fitting = [mark.fitting for mark in normalise_marks(text, known)[1] if min(mark.fitting, default=0) > len(shown)]
+    marks = [mark for mark in normalise_marks(text, known)[1] if mark.text in text]
+    fitting = [mark.fitting for mark in marks if min(mark.fitting, default=0) > len(shown)]
     return [known[number - 1] for number in dict.fromkeys(number for one in fitting for number in one)]
 
 
@@ -112,13 +118,35 @@ def _resolve(inner: str, shown: str, sources: Sequence[Hit]) -> list[CitationMar
         return [_numbered_mark(number, len(sources)) for number in wanted]
     if bare.lower() in {"", "x"} or not (_WORDY.search(bare) or _is_title(bare, sources)):
         return []
-    found = _by_title(bare, sources)
-    source = found.fitting[0] if found.fitting else None
     return [
         CitationMark(
-            shown, 0, 0, source, found.matched_by, found.title, found.section, found.fitting, found.has_section
+            text,
+            0,
+            0,
+            found.fitting[0] if found.fitting else None,
+            found.matched_by,
+            found.title,
+            found.section,
+            found.fitting,
+            found.has_section,
         )
+        for text, found in _titles(bare, shown, sources)
     ]
+
+
+def _titles(bare: str, shown: str, sources: Sequence[Hit]) -> list[tuple[str, _TitleMatch]]:
+    """What a bracket names, each as the text of a mark: one title, or a list in which each is that of a source."""
+    whole = _by_title(bare, sources)
+    if not _is_exact(whole):
+        listed = [part.strip() for part in _LIST.split(bare)]
+        matches = [_by_title(part, sources) for part in listed]
+        if 1 < len(listed) <= MAX_SOURCES_PER_MARK and all(map(_is_exact, matches)):
+            return [(f"[{part}]", match) for part, match in zip(listed, matches, strict=True)]
+    return [(shown, whole)]
+
+
+def _is_exact(match: _TitleMatch) -> bool:
+    return match.matched_by == "title" and match.has_section
 
 
 def _is_title(bare: str, sources: Sequence[Hit]) -> bool:

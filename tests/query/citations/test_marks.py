@@ -40,6 +40,11 @@ SOURCES = [
         ("x [Source 9]", "x [Source 9]", [None]),
         ("x [Travel Guide]", "x [Travel Guide]", [2]),
         ("x [travel guide > Trains]", "x [travel guide > Trains]", [2]),
+        ("x [Leave Policy; Travel Guide]", "x [Leave Policy] [Travel Guide]", [1, 2]),
+        ("x [Leave Form, travel guide and Leave Policy]", "x [Leave Form] [travel guide] [Leave Policy]", [3, 2, 1]),
+        ("x 【Leave Policy & Travel Guide】", "x [Leave Policy] [Travel Guide]", [1, 2]),
+        ("x [Leave Policy; Tax Code]", "x [Leave Policy; Tax Code]", [1]),
+        ("x [Leave Policy, page 3]", "x [Leave Policy, page 3]", [1]),
         ("x [Travel]", "x [Travel]", [2]),
         ("x [Travell Giude]", "x [Travell Giude]", [2]),
         ("x [Leave]", "x [Leave]", [None]),
@@ -148,12 +153,21 @@ def test_a_section_narrows_the_sources_of_a_title(
     assert mark.source == (fitting[0] if fitting else None)
 
 
+def test_a_mark_may_name_sections_of_several_documents() -> None:
+    shown, marks = normalise_marks("x [Leave Policy > Notice; Boats > Fees > Mooring]", SECTIONS)
+    assert shown == "x [Leave Policy > Notice] [Boats > Fees > Mooring]"
+    assert [(mark.title, mark.section, mark.fitting) for mark in marks] == [
+        ("Leave Policy", "Notice", (5,)), ("Boats > Fees", "Mooring", (6, 7)),
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("text", "found"),
     [
         ("x [Travel Guide]", [2]),
         ("x [Leave Policy] y [Travel Guide] z [Moon]", [2]),
         ("x [Leave]", []),  # the passage shown matches
+        ("x [Leave Policy; Travel Guide]", []),
         ("x [Source 2]", []),  # a number is that of a passage shown
         ("x [Leave Policy > Approval]", []),
         ("x [Travel Guide > Trains] y [Travel Guide]", [2]),
