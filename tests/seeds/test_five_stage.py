@@ -269,6 +269,19 @@ def test_the_level_is_counted_from_passages_and_their_similarity(
     assert (told["confidence"]["level"], told["confidence"]["reason"]) == (level, reason.format(mean=mean))
 
 
+def test_the_reason_begins_as_the_design_writes_it(walk: Walk) -> None:
+    walk.says(CITED, CITED)
+    told = walk.ask("/api/query", query="approves within three working", folder="rules")
+    assert (told["confidence"]["level"], told["confidence"]["reason"]) == ("Low", "Only 1 source found")
+    walk.door.add("hall", **{f"hall{n}": f"# Hall {n}\n\nVacation in hall number {n}.\n" for n in range(2)})
+    query = "vacation elephants giraffes"
+    near = [one["similarity_score"] for one in walk.ask("/api/v1/search", query=query, folder="hall")["results"]]
+    assert len(near) == 2
+    assert all(0.15 <= one < 0.3 for one in near)
+    told = walk.ask("/api/query", query=query, folder="hall")
+    assert told["confidence"]["reason"] == f"Low relevance scores (avg {sum(near) / 2:.0%})"
+
+
 def test_passages_over_the_threshold_count_whether_or_not_they_fit_the_context(walk: Walk) -> None:
     sections = [f"## Part {n}\n\n{'Every lighthouse keeper watches. ' * 75}\n" for n in range(6)]
     walk.door.add("long", keepers="\n".join(["# Keepers\n", *sections]))

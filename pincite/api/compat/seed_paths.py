@@ -75,6 +75,7 @@ def five_stage_answer(answer: Json) -> Json:
     """An answer in the five-stage format: sources are distinct URLs, citations are distinct titles."""
     sources = {source["number"]: source for source in answer["sources"]}
     metadata, confidence = answer["metadata"], answer["confidence"]
+    reason = confidence["reason"]
     return {
         "answer": answer["answer"],
         "sources": _unique_urls(source for source in answer["sources"] if source["cited"]),
@@ -83,7 +84,8 @@ def five_stage_answer(answer: Json) -> Json:
             for one in answer["related_documents"]
         ],
         "citations": _unique_titles(_citation_json(one, sources.get(one["source"])) for one in answer["citations"]),
-        "confidence": confidence | {"level": confidence["level"].capitalize()},
+        "confidence": confidence
+        | {"level": confidence["level"].capitalize(), "reason": reason[:1].upper() + reason[1:]},
         "metadata": {
             "chunksRetrieved": metadata["chunks_retrieved"],
             "model": metadata["model"],
