@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import PurePath
 
 from pincite.core.query.answer import MatchedBy
 from pincite.core.query.hits import Hit
@@ -150,9 +151,12 @@ def _is_exact(match: _TitleMatch) -> bool:
 
 
 def _is_title(bare: str, sources: Sequence[Hit]) -> bool:
-    """Whether a bracket begins with the title of a source; a single letter and a bare number do not count."""
+    """Whether a bracket begins with the title or file name of a source; a single letter and a bare number do not count."""
     title = _fold(_LEVEL.split(bare)[0])
-    return len(title) > 1 and not title.isdigit() and any(title == _fold(hit.chunk.title) for hit in sources)
+    if len(title) < 2 or title.isdigit():
+        return False
+    names = [(hit.chunk.title, hit.chunk.document_name) for hit in sources]
+    return any(title in (_fold(one), _fold(name), _fold(PurePath(name).stem)) for one, name in names)
 
 
 def _numbered_mark(number: int, count: int) -> CitationMark:

@@ -96,6 +96,7 @@ SHORT = [
     hit("b", key=2, title="S3", document_name="s3.md"),
     hit("c", key=3, title="2023"),
     hit("d", key=4, title="C"),
+    hit("e", key=5, title="b2.md", document_name="b2.md"),
 ]
 
 
