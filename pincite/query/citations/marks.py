@@ -31,6 +31,8 @@ _LABELLED = re.compile(rf"{_WORD}\s*#?(\d{{1,3}})\s*[:>,–|-]\s*\D.*", re.IGNOR
 _NAMED = re.compile(rf"^{_WORD}:\s*|\s+(?:page|score)=\S*|,?\s+(?:p\.|page|seite|s\.)\s*\d+$", re.IGNORECASE)
 """Text that may surround a title."""
 _PARENTHESES = str.maketrans("[]", "()")
+_PLAIN = str.maketrans("‐‑‒–—−‘’“”", "------''\"\"")
+"""Dashes and quotation marks, which models write in another form than the title has."""
 _WORDY = re.compile(r"[^\W\d_]{2}")
 _LEVEL = re.compile(r"\s*[>›]\s*")
 """What separates a title from its section, and a section from its subsection."""
@@ -221,7 +223,7 @@ def _contains(headings: Sequence[str], wanted: Sequence[str]) -> bool:
 
 
 def _fold(name: str) -> str:
-    return without_brackets(" ".join(name.split()).casefold())
+    return without_brackets(" ".join(name.split()).casefold()).translate(_PLAIN)
 
 
 def without_brackets(name: str) -> str:

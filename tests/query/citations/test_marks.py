@@ -66,6 +66,13 @@ def test_how_a_mark_was_matched(text: str, how: str) -> None:
     assert normalise_marks(text, SOURCES)[1][0].matched_by == how
 
 
+@pytest.mark.parametrize("mark", ["[ISO 9001 – Scope]", "[iso 9001 ‑ scope]", "[Don’t Panic: A “Guide”]"])
+def test_dashes_and_quotation_marks_of_a_title_may_have_another_form(mark: str) -> None:
+    sources = [hit("a", key=1, title="ISO 9001 - Scope"), hit("b", key=2, title='Don\'t Panic: A "Guide"')]
+    [found] = normalise_marks(f"x {mark}", [hit("c", key=3, title="It"), *sources])[1]
+    assert (found.source, found.matched_by) == (3 if "Panic" in mark else 2, "title")
+
+
 @pytest.mark.parametrize(
     "text",
     [
