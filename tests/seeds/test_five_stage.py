@@ -324,3 +324,14 @@ def test_the_threshold_holds_for_the_built_in_embedder(database_url: str, tmp_pa
         told = made.ask("/api/query", query=ASKED)
         assert told["citations"][0]["matched"]
         assert told["confidence"]["level"] in ("High", "Medium")
+        days = {
+            "carry": "Five vacation days carry over into the next year.",
+            "expire": "Vacation days expire in March.",
+        }
+        made.door.add("duo", **{name: f"# {name.title()}\n\n{text}\n" for name, text in days.items()})
+        made.says(f"{days['carry']} [Carry]. {days['expire']} [Expire].")
+        told = made.ask("/api/query", query=ASKED, folder="duo")
+        scores = [one["score"] for one in told["citations"]]
+        assert (len(scores), told["metadata"]["chunksRetrieved"]) == (2, 2)
+        assert min(scores) >= 0.15  # the score that the threshold read, of which the reason has the average
+        assert told["confidence"]["reason"] == f"2 sources found, average relevance {sum(scores) / 2:.0%}"
