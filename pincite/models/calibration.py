@@ -91,3 +91,10 @@ def to_common_scale(calibration: Calibration, cosine: float) -> float | None:
         return None
     share = (cosine - calibration.unrelated) / (calibration.related - calibration.unrelated)
     return UNRELATED_MEAN + share * (RELATED_MEAN - UNRELATED_MEAN)
+
+
+def on_common_scale(embedder: Embedder, cosine: float) -> float:
+    """Map a cosine of an embedder to the scale of all-MiniLM-L6-v2; unchanged if the embedder's cosines are unknown."""
+    calibration = known_calibration(embedder)
+    scaled = to_common_scale(calibration, cosine) if calibration else None
+    return cosine if scaled is None else round(scaled, 9)

@@ -15,6 +15,7 @@ from pincite.models.calibration import (
     known_calibration,
     learn_calibration,
     mean_cosines,
+    on_common_scale,
     scale_calibration,
     to_common_scale,
 )
@@ -46,6 +47,11 @@ def test_every_embedder_is_compared_on_one_scale(calibration: Calibration) -> No
     assert to_common_scale(calibration, calibration.related) == pytest.approx(RELATED_MEAN)
     assert to_common_scale(calibration, calibration.unrelated) == pytest.approx(UNRELATED_MEAN)
     assert to_common_scale(LEXICAL_ONLY, 0.5) is None
+
+
+def test_a_cosine_of_an_unknown_embedder_stays_as_it_is() -> None:
+    assert on_common_scale(Named("pincite-embed/1"), FITTED.related) == pytest.approx(RELATED_MEAN)
+    assert on_common_scale(Named("somebody-new"), 0.42) == 0.42
 
 
 def test_cosines_that_do_not_separate_pairs_are_ignored() -> None:

@@ -66,6 +66,38 @@ def test_a_title_with_brackets_can_be_cited(walk: Walk) -> None:
     assert cited["quote"] == "Smoking is forbidden in the hall."
 
 
+def test_a_title_of_letters_and_numbers_can_be_cited(walk: Walk) -> None:
+    walk.door.add("quarters", q4="# Q4 2023\n\nRevenue of the boat yard grew by five percent.\n")
+    walk.says("Revenue of the boat yard grew by five percent [Q4 2023].")
+    told = walk.ask("/api/query", query="How did the revenue of the boat yard grow?", folder="quarters")
+    assert "\n[Q4 2023]\n" in walk.prompts()[-1]["messages"][0]["content"]
+    [cited] = told["citations"]
+    assert (cited["title"], cited["matched"], cited["matchedBy"]) == ("Q4 2023", True, "title")
+    assert [one["title"] for one in told["sources"]] == ["Q4 2023"]
+
+
+def test_of_documents_with_one_title_the_one_that_says_so_is_cited(walk: Walk) -> None:
+    boats = {"first": "The first boat is painted red.", "second": "The second boat is painted blue."}
+    walk.door.add("boathouse", **{name: f"# Boathouse\n\n{text}\n" for name, text in boats.items()})
+    walk.says("The second boat is painted blue [Boathouse].")
+    [cited] = walk.ask("/api/query", query="How is the boat painted?", folder="boathouse")["citations"]
+    assert (cited["title"], cited["matchedBy"], cited["quote"]) == ("Boathouse", "title", boats["second"])
+    walk.says("The first boat is painted red [boathouse]. The second boat is painted blue [Boathouse].")
+    told = walk.ask("/api/query", query="How is the boat painted?", folder="boathouse")
+    assert [one["quote"] for one in told["citations"]] == [boats["first"]]  # a title is listed once
+    assert len({one["docId"] for one in told["sources"]}) == 2
+
+
+def test_a_mark_of_two_titles_cites_both(walk: Walk) -> None:
+    said = "Up to five vacation days carry over into the next year"
+    walk.says(f"{said} [Leave Policy, Vacation Policy].")
+    told = walk.ask("/api/query", query=ASKED)
+    assert told["answer"] == f"{said} [Leave Policy] [Vacation Policy]."
+    assert [(one["title"], one["matchedBy"]) for one in told["citations"]] == [
+        ("Leave Policy", "title"), ("Vacation Policy", "title"),
+    ]  # fmt: skip
+
+
 def test_a_list_retrieves_ten_passages_too(walk: Walk) -> None:
     walk.door.add("list", **{f"rule{n}": f"# Rule {n}\n\nVacation rule number {n} of the office.\n" for n in range(14)})
     found = walk.ask("/api/v1/search", query="List all vacation rules of the office.", folder="list")["results"]
@@ -153,6 +185,13 @@ def test_a_cited_section_is_the_passage_of_that_section(walk: Walk) -> None:
     assert (seen["title"], seen["section"], seen["quote"]) == ("Vacation Policy", "Carry-over", CARRY_OVER)
 
 
+def test_a_citation_quotes_the_sentence_and_not_the_heading_above_it(walk: Walk) -> None:
+    walk.door.add("fees", fees="# Harbour Rules\n\n## Fees\n\nThe fees are nine francs.\n")
+    walk.says("The fees are nine francs [Harbour Rules > Fees].")
+    [cited] = walk.ask("/api/query", query="How high are the fees of the harbour?", folder="fees")["citations"]
+    assert (cited["section"], cited["quote"]) == ("Fees", "The fees are nine francs.")
+
+
 def test_a_title_alone_cites_the_passage_that_says_so(walk: Walk) -> None:
     walk.says(f"{CARRY_OVER} [Vacation Policy]")
     [cited] = walk.ask("/api/v1/query", query=ABOUT_POLICY, folder="rules")["citations"]
@@ -230,6 +269,19 @@ def test_the_level_is_counted_from_passages_and_their_similarity(
     assert (told["confidence"]["level"], told["confidence"]["reason"]) == (level, reason.format(mean=mean))
 
 
+def test_the_reason_begins_as_the_design_writes_it(walk: Walk) -> None:
+    walk.says(CITED, CITED)
+    told = walk.ask("/api/query", query="approves within three working", folder="rules")
+    assert (told["confidence"]["level"], told["confidence"]["reason"]) == ("Low", "Only 1 source found")
+    walk.door.add("hall", **{f"hall{n}": f"# Hall {n}\n\nVacation in hall number {n}.\n" for n in range(2)})
+    query = "vacation elephants giraffes"
+    near = [one["similarity_score"] for one in walk.ask("/api/v1/search", query=query, folder="hall")["results"]]
+    assert len(near) == 2
+    assert all(0.15 <= one < 0.3 for one in near)
+    told = walk.ask("/api/query", query=query, folder="hall")
+    assert told["confidence"]["reason"] == f"Low relevance scores (avg {sum(near) / 2:.0%})"
+
+
 def test_passages_over_the_threshold_count_whether_or_not_they_fit_the_context(walk: Walk) -> None:
     sections = [f"## Part {n}\n\n{'Every lighthouse keeper watches. ' * 75}\n" for n in range(6)]
     walk.door.add("long", keepers="\n".join(["# Keepers\n", *sections]))
@@ -272,3 +324,14 @@ def test_the_threshold_holds_for_the_built_in_embedder(database_url: str, tmp_pa
         told = made.ask("/api/query", query=ASKED)
         assert told["citations"][0]["matched"]
         assert told["confidence"]["level"] in ("High", "Medium")
+        days = {
+            "carry": "Five vacation days carry over into the next year.",
+            "expire": "Vacation days expire in March.",
+        }
+        made.door.add("duo", **{name: f"# {name.title()}\n\n{text}\n" for name, text in days.items()})
+        made.says(f"{days['carry']} [Carry]. {days['expire']} [Expire].")
+        told = made.ask("/api/query", query=ASKED, folder="duo")
+        scores = [one["score"] for one in told["citations"]]
+        assert (len(scores), told["metadata"]["chunksRetrieved"]) == (2, 2)
+        assert min(scores) >= 0.15  # the score that the threshold read, of which the reason has the average
+        assert told["confidence"]["reason"] == f"2 sources found, average relevance {sum(scores) / 2:.0%}"

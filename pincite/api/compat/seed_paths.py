@@ -25,6 +25,7 @@ from pincite.api.streaming.sse import EventFormat, sse_frame
 from pincite.core.query.answer import Answer
 from pincite.core.query.hits import Hit
 from pincite.core.run import Event, PassagesFound
+from pincite.models.calibration import on_common_scale
 from pincite.serialize.fields import Body, ReadBody
 from pincite.serialize.primitives import Json
 
@@ -65,16 +66,21 @@ class QuestionBody(QueryBody, CamelCase):
 async def query(body: QuestionBody, request: Request, pincite: Engine, caller: Reader) -> Response:
     """`POST /query` with the response `answer, sources, relatedDocs, citations, confidence, metadata`."""
     question = body.question()
-    answer_format = AnswerFormat(five_stage_answer, _event_format(five_stage_answer, numbered=body.resumable))
+    convert = partial(five_stage_answer, scale=partial(on_common_scale, pincite.admin.embedder))
+    answer_format = AnswerFormat(convert, _event_format(convert, numbered=body.resumable))
     return await questions.respond(
         request, body, caller, lambda listen: pincite.ask(question, caller=caller, listen=listen), answer_format
     )
 
 
-def five_stage_answer(answer: Json) -> Json:
-    """An answer in the five-stage format: sources are distinct URLs, citations are distinct titles."""
+def five_stage_answer(answer: Json, scale: Callable[[float], float] = float) -> Json:
+    """An answer in the five-stage format: sources are distinct URLs, citations are distinct titles.
+
+    `scale` maps a cosine to the scale of the threshold and of the average in the reason.
+    """
     sources = {source["number"]: source for source in answer["sources"]}
     metadata, confidence = answer["metadata"], answer["confidence"]
+    reason = confidence["reason"]
     return {
         "answer": answer["answer"],
         "sources": _unique_urls(source for source in answer["sources"] if source["cited"]),
@@ -82,8 +88,11 @@ def five_stage_answer(answer: Json) -> Json:
             {"docId": one["document_id"], "title": one["title"], "category": one["category"]}
             for one in answer["related_documents"]
         ],
-        "citations": _unique_titles(_citation_json(one, sources.get(one["source"])) for one in answer["citations"]),
-        "confidence": confidence | {"level": confidence["level"].capitalize()},
+        "citations": _unique_titles(
+            _citation_json(one, sources.get(one["source"]), scale) for one in answer["citations"]
+        ),
+        "confidence": confidence
+        | {"level": confidence["level"].capitalize(), "reason": reason[:1].upper() + reason[1:]},
         "metadata": {
             "chunksRetrieved": metadata["chunks_retrieved"],
             "model": metadata["model"],
@@ -96,7 +105,7 @@ def five_stage_answer(answer: Json) -> Json:
     }
 
 
-def _citation_json(citation: Json, source: Json | None) -> Json:
+def _citation_json(citation: Json, source: Json | None, scale: Callable[[float], float]) -> Json:
     """A citation with the metadata of its document; empty when no document matches."""
     return {
         "title": citation["title"] or citation["text"].strip("[]"),
@@ -104,7 +113,7 @@ def _citation_json(citation: Json, source: Json | None) -> Json:
         "matched": citation["matched"],
         "matchedBy": citation["matched_by"],
         "docId": source["document_id"] if source else None,
-        "score": source["similarity_score"] if source else None,
+        "score": scale(source["similarity_score"]) if source else None,
         "sourceUrls": list(source["urls"]) if source else [],
         "text": citation["text"],
         "quote": citation["quote"],

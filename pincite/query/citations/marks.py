@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import PurePath
 
 from pincite.core.query.answer import MatchedBy
 from pincite.core.query.hits import Hit
@@ -30,9 +31,13 @@ _LABELLED = re.compile(rf"{_WORD}\s*#?(\d{{1,3}})\s*[:>,–|-]\s*\D.*", re.IGNOR
 _NAMED = re.compile(rf"^{_WORD}:\s*|\s+(?:page|score)=\S*|,?\s+(?:p\.|page|seite|s\.)\s*\d+$", re.IGNORECASE)
 """Text that may surround a title."""
 _PARENTHESES = str.maketrans("[]", "()")
+_PLAIN = str.maketrans("‐‑‒–—−‘’“”", "------''\"\"")
+"""Dashes and quotation marks, which models write in another form than the title has."""
 _WORDY = re.compile(r"[^\W\d_]{2}")
 _LEVEL = re.compile(r"\s*[>›]\s*")
 """What separates a title from its section, and a section from its subsection."""
+_LIST = re.compile(r"\s*[;,&]\s*|\s+(?:and|und)\s+", re.IGNORECASE)
+"""What separates the titles of a mark that names several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +98,14 @@ def normalise_marks(text: str, sources: Sequence[Hit]) -> tuple[str, list[Citati
 
 
 def cited_beyond(text: str, shown: Sequence[Hit], others: Sequence[Hit]) -> list[Hit]:
-    """The passages among `others` that a mark names by a title or section that no passage of `shown` has."""
+    """The passages among `others` that a mark names by a title or section that no passage of `shown` has.
+
+    A list of titles counts only where all are shown: it was streamed as one mark, and stays one.
+    """
     keys = {hit.chunk.key for hit in shown}
     known = [*shown, *(hit for hit in others if hit.chunk.key not in keys)]
-    fitting = [mark.fitting for mark in normalise_marks(text, known)[1] if min(mark.fitting, default=0) > len(shown)]
+    marks = [mark for mark in normalise_marks(text, known)[1] if mark.text in text]
+    fitting = [mark.fitting for mark in marks if min(mark.fitting, default=0) > len(shown)]
     return [known[number - 1] for number in dict.fromkeys(number for one in fitting for number in one)]
 
 
@@ -110,15 +119,46 @@ def _resolve(inner: str, shown: str, sources: Sequence[Hit]) -> list[CitationMar
     wanted = _numbers(bare)
     if wanted is not None:
         return [_numbered_mark(number, len(sources)) for number in wanted]
-    if bare.lower() in {"", "x"} or not _WORDY.search(bare):
+    if bare.lower() in {"", "x"} or not (_WORDY.search(bare) or _is_title(bare, sources)):
         return []
-    found = _by_title(bare, sources)
-    source = found.fitting[0] if found.fitting else None
     return [
         CitationMark(
-            shown, 0, 0, source, found.matched_by, found.title, found.section, found.fitting, found.has_section
+            text,
+            0,
+            0,
+            found.fitting[0] if found.fitting else None,
+            found.matched_by,
+            found.title,
+            found.section,
+            found.fitting,
+            found.has_section,
         )
+        for text, found in _titles(bare, shown, sources)
     ]
+
+
+def _titles(bare: str, shown: str, sources: Sequence[Hit]) -> list[tuple[str, _TitleMatch]]:
+    """What a bracket names, each as the text of a mark: one title, or a list in which each is that of a source."""
+    whole = _by_title(bare, sources)
+    if not _is_exact(whole):
+        listed = [part.strip() for part in _LIST.split(bare)]
+        matches = [_by_title(part, sources) for part in listed]
+        if 1 < len(listed) <= MAX_SOURCES_PER_MARK and all(map(_is_exact, matches)):
+            return [(f"[{part}]", match) for part, match in zip(listed, matches, strict=True)]
+    return [(shown, whole)]
+
+
+def _is_exact(match: _TitleMatch) -> bool:
+    return match.matched_by == "title" and match.has_section
+
+
+def _is_title(bare: str, sources: Sequence[Hit]) -> bool:
+    """Whether a bracket begins with the title or file name of a source; a single letter and a bare number do not count."""
+    title = _fold(_LEVEL.split(bare)[0])
+    if len(title) < 2 or title.isdigit():
+        return False
+    names = [(hit.chunk.title, hit.chunk.document_name) for hit in sources]
+    return any(title in (_fold(one), _fold(name), _fold(PurePath(name).stem)) for one, name in names)
 
 
 def _numbered_mark(number: int, count: int) -> CitationMark:
@@ -145,8 +185,8 @@ def _numbers(bare: str) -> list[int] | None:
 def _by_title(inner: str, sources: Sequence[Hit]) -> _TitleMatch:
     """The sources by title: equal, else contained, else similar; of these, the ones in the section named.
 
-    No source is matched where the titles of several documents fit. Where no source has the section, those of the
-    document are matched, and `has_section` is False.
+    Documents of the same title all match; no source is matched where the titles of several documents contain it or are
+    similar. Where no source has the section, those of the document are matched, and `has_section` is False.
     """
     parts = _LEVEL.split(_NAMED.sub("", inner).strip())
     titles = [" > ".join(_LEVEL.split(_fold(hit.chunk.title))) for hit in sources]
@@ -163,7 +203,7 @@ def _by_title(inner: str, sources: Sequence[Hit]) -> _TitleMatch:
         in_section = _in_section(path, fitting, sources)
         chosen = in_section or fitting
         if chosen:
-            if len({sources[n].chunk.document_id for n in chosen}) > 1:
+            if how != "title" and len({sources[n].chunk.document_id for n in chosen}) > 1:
                 break
             return _TitleMatch(title, section, tuple(n + 1 for n in chosen), how, bool(in_section or not path))
     return _TitleMatch(title, section)
@@ -183,7 +223,7 @@ def _contains(headings: Sequence[str], wanted: Sequence[str]) -> bool:
 
 
 def _fold(name: str) -> str:
-    return without_brackets(" ".join(name.split()).casefold())
+    return without_brackets(" ".join(name.split()).casefold()).translate(_PLAIN)
 
 
 def without_brackets(name: str) -> str:

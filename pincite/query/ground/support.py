@@ -6,6 +6,7 @@ decided first, and meaning is asked only where the words leave it open.
 """
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -41,6 +42,8 @@ MIN_SECOND_SENTENCE_GAIN = 0.15
 """What a second sentence has to add to be quoted with the first."""
 MIN_COMPOUND_PART_CHARS = 5
 """Letters of a word that may be a part of another."""
+
+_HEADING_MARKS = re.compile(r"[ \t]*#{1,6}[ \t]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,20 +251,37 @@ def _figures_beside(claim: str, figure: Figure, chunk: RetrievedChunk, language:
 
 
 def align(claim: str, chunk: RetrievedChunk) -> Span:
-    """The sentence of a chunk, or two in a row, that holds most of what the claim says."""
-    wanted = frozenset(content_terms(claim, chunk.language)) or frozenset(terms(claim, chunk.language))
+    """The sentence of a chunk, or two in a row, that holds most of what the claim says.
+
+    Of two that hold as much, a sentence comes before a heading, then the one that has more of the claim's numbers.
+    """
+    claimed = frozenset(terms(claim, chunk.language))
+    wanted = frozenset(content_terms(claim, chunk.language)) or claimed
     spans, held = sentence_terms(chunk.text, chunk.language)
-    best, best_rank = spans[0], (0.0, 0.0)
+    best, best_rank = spans[0], (0.0, False, 0.0, 0.0)
     for span, words in zip(spans, held, strict=True):
-        rank = _rank(wanted, words)
-        if rank > best_rank:
+        rank = _alignment_rank(wanted, claimed, words, prose=not _is_heading(chunk.text, span))
+        if rank[0] > 0 and rank > best_rank:
             best, best_rank = span, rank
     least = best_rank[0] + MIN_SECOND_SENTENCE_GAIN
     for n in range(len(spans) - 1):
-        rank = _rank(wanted, held[n] | held[n + 1])
+        rank = _alignment_rank(wanted, claimed, held[n] | held[n + 1], prose=True)
         if rank[0] > least and rank > best_rank:
             best, best_rank = (spans[n][0], spans[n + 1][1]), rank
     return best
+
+
+def _alignment_rank(
+    wanted: frozenset[str], claimed: frozenset[str], words: frozenset[str], *, prose: bool
+) -> tuple[float, bool, float, float]:
+    """How near a stretch comes to a claim: the share of its words but for numbers, then what decides between equals."""
+    share, density = _rank(wanted, words)
+    return share, prose, _rank(claimed, words)[0], density
+
+
+def _is_heading(text: str, span: Span) -> bool:
+    """Whether a sentence is the heading of a section; its marks are not part of the span."""
+    return bool(_HEADING_MARKS.fullmatch(text, text.rfind("\n", 0, span[0]) + 1, span[0]))
 
 
 def _rank(wanted: frozenset[str], words: frozenset[str]) -> tuple[float, float]:

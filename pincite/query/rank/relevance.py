@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from pincite.core.query.hits import Hit, RetrievedChunk
 from pincite.core.run import Run
-from pincite.models.calibration import Calibration, known_calibration, to_common_scale
+from pincite.models.calibration import Calibration, on_common_scale
 from pincite.text.terms import query_terms, terms
 
 MAX_CACHED_CHARS = 10_000
@@ -23,9 +23,7 @@ def scaled_similarity(run: Run, hit: Hit) -> float:
 
     Embedders differ: unrelated texts have cosines of about 0.1 with that model, and of about 0.7 with the built-in one.
     """
-    calibration = known_calibration(run.kit.embedder)
-    scaled = to_common_scale(calibration, hit.similarity) if calibration else None
-    return hit.similarity if scaled is None else round(scaled, 9)
+    return on_common_scale(run.kit.embedder, hit.similarity)
 
 
 def chunk_terms(chunk: RetrievedChunk) -> frozenset[str]:

@@ -40,6 +40,11 @@ SOURCES = [
         ("x [Source 9]", "x [Source 9]", [None]),
         ("x [Travel Guide]", "x [Travel Guide]", [2]),
         ("x [travel guide > Trains]", "x [travel guide > Trains]", [2]),
+        ("x [Leave Policy; Travel Guide]", "x [Leave Policy] [Travel Guide]", [1, 2]),
+        ("x [Leave Form, travel guide and Leave Policy]", "x [Leave Form] [travel guide] [Leave Policy]", [3, 2, 1]),
+        ("x 【Leave Policy & Travel Guide】", "x [Leave Policy] [Travel Guide]", [1, 2]),
+        ("x [Leave Policy; Tax Code]", "x [Leave Policy; Tax Code]", [1]),
+        ("x [Leave Policy, page 3]", "x [Leave Policy, page 3]", [1]),
         ("x [Travel]", "x [Travel]", [2]),
         ("x [Travell Giude]", "x [Travell Giude]", [2]),
         ("x [Leave]", "x [Leave]", [None]),
@@ -59,6 +64,13 @@ def test_forms(text: str, shown: str, sources: list[int | None]) -> None:
 )
 def test_how_a_mark_was_matched(text: str, how: str) -> None:
     assert normalise_marks(text, SOURCES)[1][0].matched_by == how
+
+
+@pytest.mark.parametrize("mark", ["[ISO 9001 – Scope]", "[iso 9001 ‑ scope]", "[Don’t Panic: A “Guide”]"])
+def test_dashes_and_quotation_marks_of_a_title_may_have_another_form(mark: str) -> None:
+    sources = [hit("a", key=1, title="ISO 9001 - Scope"), hit("b", key=2, title='Don\'t Panic: A "Guide"')]
+    [found] = normalise_marks(f"x {mark}", [hit("c", key=3, title="It"), *sources])[1]
+    assert (found.source, found.matched_by) == (3 if "Panic" in mark else 2, "title")
 
 
 @pytest.mark.parametrize(
@@ -86,6 +98,30 @@ def test_brackets_that_are_no_citations(text: str) -> None:
     assert normalise_marks(text, SOURCES) == (text, [])
 
 
+SHORT = [
+    hit("a", key=1, title="Q4 2023"),
+    hit("b", key=2, title="S3", document_name="s3.md"),
+    hit("c", key=3, title="2023"),
+    hit("d", key=4, title="C"),
+    hit("e", key=5, title="b2.md", document_name="b2.md"),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "sources"),
+    [
+        ("x [Q4 2023]", [1]),
+        ("x [q4 2023 > May]", [1]),
+        ("x [s3]", [2]),
+        ("x [Q4]", []),
+        ("x [2023]", []),
+        ("x [C]", []),
+    ],
+)
+def test_a_title_without_two_letters_in_a_row_is_a_citation(text: str, sources: list[int]) -> None:
+    assert [mark.source for mark in normalise_marks(text, SHORT)[1]] == sources
+
+
 SECTIONS = [
     hit("a", key=1, title="Leave Policy", document_id="leave", heading_path=("Leave Policy",)),
     hit("b", key=2, title="Leave Policy", document_id="leave", heading_path=("Leave Policy", "Carry-over")),
@@ -107,8 +143,10 @@ SECTIONS = [
         ("[Leave Policy > Sick leave]", "Leave Policy", "Sick leave", (4,), True),
         ("[Leave Policy > Notice]", "Leave Policy", "Notice", (5,), True),
         ("[Leave > Notice]", "Leave", "Notice", (5,), True),
-        ("[Leave Policy]", "Leave Policy", None, (), True),
-        ("[Leave Policy > Pay]", "Leave Policy", "Pay", (), True),
+        ("[Leave Policy]", "Leave Policy", None, (1, 2, 3, 4, 5), True),
+        ("[Leave Policy > Pay]", "Leave Policy", "Pay", (1, 2, 3, 4, 5), False),
+        ("[Leave]", "Leave", None, (), True),
+        ("[Leave Polcy]", "Leave Polcy", None, (), True),
         ("[Boats > Fees]", "Boats > Fees", None, (6, 7), True),
         ("[Boats > Fees > Mooring]", "Boats > Fees", "Mooring", (6, 7), True),
         ("[Boats > Fees > Sails]", "Boats > Fees", "Sails", (6, 7), False),
@@ -123,12 +161,21 @@ def test_a_section_narrows_the_sources_of_a_title(
     assert mark.source == (fitting[0] if fitting else None)
 
 
+def test_a_mark_may_name_sections_of_several_documents() -> None:
+    shown, marks = normalise_marks("x [Leave Policy > Notice; Boats > Fees > Mooring]", SECTIONS)
+    assert shown == "x [Leave Policy > Notice] [Boats > Fees > Mooring]"
+    assert [(mark.title, mark.section, mark.fitting) for mark in marks] == [
+        ("Leave Policy", "Notice", (5,)), ("Boats > Fees", "Mooring", (6, 7)),
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("text", "found"),
     [
         ("x [Travel Guide]", [2]),
         ("x [Leave Policy] y [Travel Guide] z [Moon]", [2]),
         ("x [Leave]", []),  # the passage shown matches
+        ("x [Leave Policy; Travel Guide]", []),
         ("x [Source 2]", []),  # a number is that of a passage shown
         ("x [Leave Policy > Approval]", []),
         ("x [Travel Guide > Trains] y [Travel Guide]", [2]),

@@ -37,6 +37,19 @@ def test_a_claim_that_needs_two_sentences_gets_both() -> None:
     assert told == ("Every employee has 30 days of leave. Unused days expire on 31 March.", True, None)
 
 
+def test_a_sentence_is_quoted_rather_than_the_heading_that_has_its_words() -> None:
+    text = "# Handbook\n\n## Fees\n\nThe fees are due in May. The fees are nine francs.\n\n## Parking\n\nParking costs nothing.\n"
+
+    def quoted(claim: str) -> str:
+        made = judge_claim(claim, found(text))
+        return text[made.start : made.end]
+
+    assert quoted("The fees are nine francs") == "The fees are nine francs."
+    assert quoted("Fees of nine francs are asked") == "The fees are nine francs."
+    assert quoted("Parking is free") == "Parking costs nothing."
+    assert quoted("Handbook") == "Handbook"  # nothing else has the word
+
+
 @pytest.mark.parametrize(
     ("claim", "reason"),
     [
