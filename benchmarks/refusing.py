@@ -19,15 +19,13 @@ import numpy as np
 
 from benchmarks._observed import Seen, SeenSentence, read_seen, see_answers, see_records, see_xquad
 from pincite.extractive import abstain
-from pincite.extractive.score import WEIGHTS
+from pincite.extractive.score import WEIGHTS, WHOLE_FORMS
 
 BY_HAND = frozenset({"reason", "defines"})
 """Features of sentences that are too rare in these sets to be fitted."""
 SHRINK = 3.0
 """How much large weights cost."""
 STEPS, RATE = 800, 0.05
-WHOLE_FORMS = ("list", "steps", "summary", "comparison")
-"""Forms that no single sentence answers; they are left out."""
 
 Weights = Mapping[str, float]
 
@@ -149,12 +147,11 @@ def best_limit(cases: Sequence[Seen], refusal: Weights, cost: float, weights: We
 def kinds_of(cases: Sequence[Seen]) -> dict[str, tuple[Weights, list[Seen]]]:
     """The weights in use, with the questions that each is used for."""
     usable = [case for case in cases if case.sentences and case.form not in WHOLE_FORMS]
-    read = [case for case in usable if case.form not in abstain.UNREAD_FORMS]
-    unread = [case for case in usable if case.form in abstain.UNREAD_FORMS]
+    read = [case for case in usable if case.form != "yes_no"]
     return {
         "WEIGHTS": (abstain.WEIGHTS, [case for case in read if not is_across(case)]),
         "WEIGHTS_ACROSS": (abstain.WEIGHTS_ACROSS, [case for case in read if is_across(case)]),
-        "WEIGHTS_UNREAD, yes or no": (abstain.WEIGHTS_UNREAD, unread),
+        "WEIGHTS_YES_NO": (abstain.WEIGHTS_YES_NO, [case for case in usable if case.form == "yes_no"]),
     }
 
 

@@ -7,19 +7,19 @@ from math import exp, log
 
 from pincite.extractive.identifiers import mentions
 from pincite.extractive.question import QuestionTerm, QuestionTerms
-from pincite.extractive.score import ScoredSentence
+from pincite.extractive.score import WHOLE_FORMS, ScoredSentence
 from pincite.extractive.sentences import Sentence
 from pincite.text import lang
 from pincite.text.fixed_answers import nothing_found
 from pincite.text.terms import question_words, words
 from pincite.text.wording.equivalents import equivalents
 
-WEIGHTS: Mapping[str, float] = {"bias": -4.67, "meaning": 1.36, "fit": 0.47, "relevance": 0.54, "read": 1.37}
+WEIGHTS: Mapping[str, float] = {"bias": -4.98, "meaning": 1.52, "fit": 0.51, "relevance": 1.21, "read": 0.6}
 """Weights of the features, fitted on a mixture of XQuAD, written records and natural questions; see docs/evaluation.md."""
 WEIGHTS_ACROSS: Mapping[str, float] = {"bias": -3.24, "fit": 0.53, "relevance": 0.71}
 """The weights where the best sentence is in another language than the question, fitted on the same questions."""
-WEIGHTS_UNREAD: Mapping[str, float] = {"bias": -4.81, "meaning": 4.15, "fit": 0.29, "relevance": 3.95}
-"""The weights for forms of answers that the reader underrates."""
+WEIGHTS_YES_NO: Mapping[str, float] = {"bias": -4.81, "meaning": 4.15, "fit": 0.29, "relevance": 3.95}
+"""The weights for yes/no questions, whose answers the reader underrates."""
 WEIGHTS_WITHOUT_READER: Mapping[str, float] = {
     "bias": -4.92,
     "meaning": 1.72,
@@ -28,11 +28,9 @@ WEIGHTS_WITHOUT_READER: Mapping[str, float] = {
     "fit": 0.36,
     "relevance": 2.44,
 }
-"""The weights where no reader reads the passages."""
+"""The weights where no reader reads the passages, and for answers that no single sentence gives."""
 WEIGHTS_ACROSS_WITHOUT_READER: Mapping[str, float] = {"bias": -6.81, "meaning": 3.66, "fit": 1.3, "relevance": 3.91}
 """These weights for a sentence in another language."""
-UNREAD_FORMS = ("yes_no", "list", "steps", "summary", "comparison")
-"""Forms of answers that no single span of a passage gives."""
 WEIGHTS_WITHOUT_EMBEDDER: Mapping[str, float] = {
     "bias": -3.76,
     "near": 4.93,
@@ -41,7 +39,7 @@ WEIGHTS_WITHOUT_EMBEDDER: Mapping[str, float] = {
     "fit": 0.3,
 }
 """The weights where no embedder compares meanings."""
-MIN_PROBABILITY = 0.34
+MIN_PROBABILITY = 0.36
 """Probability of an answer below which a question is refused."""
 MIN_PROBABILITY_WITHOUT_VALUE = 0.5
 """The probability that is needed where the best sentence has no value of the kind asked for."""
@@ -70,10 +68,10 @@ def answer_probability(question: QuestionTerms, found: Sequence[ScoredSentence],
     across = found[0].sentence.language != question.language
     if not with_meaning:
         weights = WEIGHTS_WITHOUT_EMBEDDER
-    elif "read" not in found[0].features:
+    elif "read" not in found[0].features or question.answer.form in WHOLE_FORMS:
         weights = WEIGHTS_ACROSS_WITHOUT_READER if across else WEIGHTS_WITHOUT_READER
-    elif question.answer.form in UNREAD_FORMS:
-        weights = WEIGHTS_UNREAD
+    elif question.answer.form == "yes_no":
+        weights = WEIGHTS_YES_NO
     else:
         weights = WEIGHTS_ACROSS if across else WEIGHTS
     features = {"bias": 1.0, **answer_features(question, found)}

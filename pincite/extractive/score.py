@@ -45,7 +45,7 @@ WEIGHTS: Mapping[str, float] = {
 }
 """Weight of each feature; `./run bench refusing` fits them, see docs/evaluation.md. `reason` and `defines` are set by
 hand: these features are too rare in the questions that the others are fitted on."""
-WEIGHTS_WITHOUT_READER: Mapping[str, float] = {
+WEIGHTS_OF_WHOLE: Mapping[str, float] = {
     "own": 5.24,
     "letters": 3.14,
     "like": 5.57,
@@ -61,8 +61,14 @@ WEIGHTS_WITHOUT_READER: Mapping[str, float] = {
     "lacks_name": -0.3,
     "reason": 3.0,
     "defines": 3.0,
+    "read": 2.0,
+    "read_log": 2.0,
+    "read_across": 3.0,
 }
-"""The weights where no reader reads the passages; `./run bench choosing` fits them."""
+"""The weights where no reader reads the passages, and for answers that no single sentence gives. `./run bench choosing` fits
+them; those of the reader were chosen on a grid."""
+WHOLE_FORMS = ("list", "steps", "summary", "comparison")
+"""Forms of answers that no single sentence gives."""
 
 _PERSON = r"(?<![\w'’.-])[A-ZÄÖÜ][\w'’.-]++(?: (?:van|de|da|di|[A-Z]\.|%s))*+ [A-ZÄÖÜ][\w'’-]+"
 
@@ -77,9 +83,11 @@ class ScoredSentence:
     score: float
 
     @classmethod
-    def of(cls, sentence: Sentence, cosine: float, features: Mapping[str, float]) -> "ScoredSentence":
-        """The sentence with the weighted sum of its features."""
-        weights = WEIGHTS if "read" in features else WEIGHTS_WITHOUT_READER
+    def of(
+        cls, sentence: Sentence, cosine: float, features: Mapping[str, float], *, whole: bool = False
+    ) -> "ScoredSentence":
+        """The sentence with the weighted sum of its features; `whole` where no single sentence is asked for."""
+        weights = WEIGHTS_OF_WHOLE if whole or "read" not in features else WEIGHTS
         return cls(sentence, cosine, features, sum(weights[name] * value for name, value in features.items()))
 
 
@@ -95,6 +103,7 @@ def score_sentences(
     read = [_read_features(one, readings, 1.0 if own else most) for one, own in zip(found, same, strict=True)]
     shares = _gram_shares(question, found)
     best = max((sentence.relevance for sentence in found), default=0.0)
+    whole = question.answer.form in WHOLE_FORMS
     scored = [
         ScoredSentence.of(
             sentence,
@@ -106,6 +115,7 @@ def score_sentences(
                 "meaning": cosine,
                 **by_reader,
             },
+            whole=whole,
         )
         for sentence, cosine, share, by_reader in zip(found, cosines, shares, read, strict=True)
     ]
