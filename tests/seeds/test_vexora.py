@@ -286,6 +286,9 @@ def test_a_follow_up_is_made_whole_with_what_was_said_before(walk: Walk) -> None
         ),
         ("What is in AMA.pdf?", "What does the document say about leave?", "What does AMA.pdf say about leave?"),
         ("What is in AMA.pdf?", "What does this file say about leave?", "What does AMA.pdf say about leave?"),
+        ("Was steht in AMA.pdf?", "Fasse dieses Dokument zusammen", "Fasse AMA.pdf zusammen"),
+        ("Was steht in AMA.pdf?", "Who wrote this?", "Who wrote AMA.pdf?"),
+        ("Was steht in AMA.pdf?", "Was steht drin?", "Was steht in AMA.pdf?"),
     ],
 )
 def test_a_document_that_is_not_named_is_the_one_spoken_of(walk: Walk, first: str, then: str, whole: str) -> None:
