@@ -42,6 +42,10 @@ def asked(walk: Walk, says: str, **body: Any) -> Any:
         ('Where does it say "second class"?', "two_stage", 10),
         ("Summarise the travel document.", "hierarchical", None),
         ("List all tools.", None, 15),
+        ("In 2023, how many days did everybody carry over?", "hybrid", 10),
+        ("According to the leave document, how many days carry over?", "hybrid", 10),
+        ("Hi, who books flights?", "dense_only", 5),
+        ("In 2023, who booked flights, and how many days did carry over?", "fusion", 20),
     ],
 )
 def test_the_router_chooses_by_the_kind_of_question(
