@@ -106,6 +106,13 @@ def test_what_a_model_writes_around_its_answer_is_put_in_its_place(walk: Walk) -
     assert told["suggested_questions"][:2] == ["What about sick days?", "Who decides?"]
 
 
+@pytest.mark.parametrize("mark", ["[Source: 1]", "[source: 1]", "[Source 1]"])
+def test_a_mark_with_a_colon_is_one(walk: Walk, mark: str) -> None:
+    told = asked(walk, f"Up to five vacation days carry over into the next year {mark}.")
+    assert told["content"] == "Up to five vacation days carry over into the next year [Source 1]."
+    assert [citation["source"] for citation in told["citations"]] == [1]
+
+
 def test_a_mark_of_several_sources_cites_each_of_them(walk: Walk) -> None:
     for mark in ("[source 1, 2]", "[Sources 1, 2]", "[source 1, source 2]", "[Source 1][source 2]"):
         told = asked(walk, f"Up to five vacation days carry over into the next year {mark}.", top_k=2)
