@@ -106,6 +106,14 @@ def test_what_a_model_writes_around_its_answer_is_put_in_its_place(walk: Walk) -
     assert told["suggested_questions"][:2] == ["What about sick days?", "Who decides?"]
 
 
+@pytest.mark.parametrize("marker", ["### SUGGESTED_QUESTIONS:", "## **SUGGESTED_QUESTIONS:**"])
+def test_a_marker_written_as_a_heading_leaves_nothing_behind(walk: Walk, marker: str) -> None:
+    said = "Up to five vacation days carry over into the next year. [Source 1]"
+    told = asked(walk, f"{said}\n\n{marker} What about sick days?|Who decides?")
+    assert told["content"] == said
+    assert told["suggested_questions"][:2] == ["What about sick days?", "Who decides?"]
+
+
 @pytest.mark.parametrize("mark", ["[Source: 1]", "[source: 1]", "[Source 1]"])
 def test_a_mark_with_a_colon_is_one(walk: Walk, mark: str) -> None:
     told = asked(walk, f"Up to five vacation days carry over into the next year {mark}.")

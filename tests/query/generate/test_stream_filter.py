@@ -52,6 +52,7 @@ PIECES = [
     "<think>",
     "</think>",
     "SUGGESTED_QUESTIONS:",
+    "# Days\n\nFive.\n\n### SUGGESTED_QUESTIONS: Why?|When?",
     "|",
     "Sure",
     ", ",
@@ -201,6 +202,8 @@ def test_reasoning_without_an_opening_tag_is_left_out_where_the_model_thinks() -
         "Five.\n**SUGGESTED_QUESTIONS:** Why five?|Since when?\n",
         "Five.\nSUGGESTED_QUESTIONS:\n- Why five?\n- Since when?\n",
         "Five.\nSUGGESTED_QUESTIONS:\n1. Why five?\n2) Since when?",
+        "Five.\n\n### SUGGESTED_QUESTIONS: Why five?|Since when?",
+        "Five.\n## **SUGGESTED_QUESTIONS**\n- Why five?\n- Since when?",
     ],
 )
 def test_suggested_questions_are_taken_out(text: str) -> None:
