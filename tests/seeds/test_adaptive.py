@@ -264,6 +264,23 @@ def test_temperature_is_for_the_request_to_say(walk: Walk) -> None:
     assert walk.prompts()[-1]["temperature"] == 1.1
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "conflict"),
+    [
+        ("The Silver plan costs 25 euros a month for families.", "The Silver plan costs 40 euros a month for companies.", False),
+        ("The works at Linz had 40 employees in 2022.", "The works at Linz had 44 employees in 2023.", False),
+        ("The fee of the pool at Graz is 12 euros.", "The fee of the pool at Graz is 14 euros.", True),
+    ],
+)  # fmt: skip
+def test_figures_of_two_things_are_no_conflict(walk: Walk, one: str, other: str, conflict: bool) -> None:
+    folder = one.split()[1].lower()
+    walk.door.add(folder, one=f"# One\n\n{one}\n", two=f"# Two\n\n{other}\n")
+    told = asked(walk, f"{one} [Source 1]", message=f"Is this so: {one[:-1]}?", folder=folder, **CLOSE)
+    assert told["sources"][0]["document_name"] == "one.md"
+    assert len(told["sources"]) == 2
+    assert told["context_sufficiency"]["has_conflicts"] is conflict
+
+
 def test_confidence_is_relevance_times_grounding(walk: Walk) -> None:
     for says in ("Up to five vacation days carry over. [Source 1]", "Up to nine vacation days carry over. [Source 1]"):
         told = asked(walk, says, **CLOSE)
