@@ -163,6 +163,13 @@ def test_a_slip_is_corrected_before_anything_is_searched(walk: Walk) -> None:
     assert found["corrected_query"] == "How many vacation days carry over?"
 
 
+@pytest.mark.parametrize(
+    "asked_as", ["Wieviele Urlaubstage gibt es?", "Wieviel Urlaub gibt es?", "Zusammenfassung bitte"]
+)
+def test_a_word_with_which_people_ask_is_no_slip(walk: Walk, asked_as: str) -> None:
+    assert walk.ask("/api/v1/search", query=asked_as)["corrected_query"] is None
+
+
 def test_a_conversation_goes_on_in_its_session(walk: Walk) -> None:
     first = asked(walk, "Up to five. [Source 1]")
     asked(walk, "Trains. [Source 1]", message="How are trains booked?", session_id=first["session_id"], **CLOSE)
