@@ -106,6 +106,14 @@ def test_what_a_model_writes_around_its_answer_is_put_in_its_place(walk: Walk) -
     assert told["suggested_questions"][:2] == ["What about sick days?", "Who decides?"]
 
 
+@pytest.mark.parametrize(
+    "preamble", ["Sure, I'll help: ", "Answer: ", "Okay, ", "Thank you for your question! ", "Here's what I found:\n\n"]
+)
+def test_a_preamble_is_stripped(walk: Walk, preamble: str) -> None:
+    said = "Up to five vacation days carry over into the next year. [Source 1]"
+    assert asked(walk, f"{preamble}{said}")["content"] == said
+
+
 @pytest.mark.parametrize("marker", ["### SUGGESTED_QUESTIONS:", "## **SUGGESTED_QUESTIONS:**"])
 def test_a_marker_written_as_a_heading_leaves_nothing_behind(walk: Walk, marker: str) -> None:
     said = "Up to five vacation days carry over into the next year. [Source 1]"
