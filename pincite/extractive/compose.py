@@ -265,16 +265,14 @@ def _words_of(passage: Passage) -> str:
     return " ".join(one.embedded_text if one.is_row else plain(one.text) for one in passage.sentences)
 
 
-SIDE_TERMS = (1, 2)
-"""Terms that name a side of a comparison: the one nearest to the conjunction, or two where these are the same."""
-
 _CONJUNCTION = r"\s%s\s"
 
 
 def sides_of(question: QuestionTerms) -> list[list[QuestionTerm]]:
     """The terms of each of two things compared; empty where there are no two.
 
-    The last conjunction with terms before and after it separates the two.
+    The last conjunction with terms before and after it separates the two. The term nearest to it that the other side
+    does not have names a side: `E-07 and E-11`, `the water rules with the power rules`.
     """
     comparing = lang.recognised_words("extractive.comparing", question.language)
     by_text = {word.text: word for word in question.terms if word.text not in comparing}
@@ -284,9 +282,7 @@ def sides_of(question: QuestionTerms) -> list[list[QuestionTerm]]:
             [by_text[text] for text in question_words(part, question.language) if text in by_text]
             for part in (question.text[: join.start()], question.text[join.end() :])
         )
-        for nearest in SIDE_TERMS:
-            one, other = left[-nearest:], right[:nearest]
-            apart = [[word for word in one if word not in other], [word for word in other if word not in one]]
-            if all(apart):
-                return apart
+        one, other = [word for word in left if word not in right], [word for word in right if word not in left]
+        if one and other:
+            return [one[-1:], other[:1]]
     return []

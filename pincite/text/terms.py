@@ -126,14 +126,24 @@ def _fold(word: str) -> str:
     return "".join(char for char in decomposed if not unicodedata.combining(char)) or word
 
 
-@lru_cache(maxsize=256)
 def question_language(text: str) -> str:
-    """The language of a question among those with a file, by stop words and letters; English where these are equal.
+    """The language of a question among those with a file, by its words and letters; English where these are equal.
 
     A question is too short for a statistical model.
     """
+    return _likely_languages(text)[0]
+
+
+def may_be_in(text: str, language: str) -> bool:
+    """Whether nothing tells that a question is in another language than this."""
+    return language in _likely_languages(text)
+
+
+@lru_cache(maxsize=256)
+def _likely_languages(text: str) -> tuple[str, ...]:
+    """The languages that most words and letters of a text speak for, English first."""
     scores = dict.fromkeys(lang.LANGUAGES, 0)
-    languages_of, letters = _stop_word_languages(), _own_letters()
+    languages_of, letters = _telling_words(), _own_letters()
     for word in words(text):
         for language in languages_of.get(word, ()):
             scores[language] += 1
@@ -141,18 +151,19 @@ def question_language(text: str) -> str:
             for language, own in letters.items():
                 scores[language] += 0 if own.isdisjoint(word) else OWN_LETTER_WEIGHT
     likely = [one for one in scores if one in lang.recognised() or scores[one] >= MIN_EVIDENCE]
-    return max(likely, key=lambda language: scores[language])  # `max` keeps the first, English
+    most = max(scores[one] for one in likely)
+    return tuple(one for one in likely if scores[one] == most)
 
 
 @cache
-def _stop_word_languages() -> Mapping[str, tuple[str, ...]]:
-    """Each stop word, and each word with which people ask, with the languages that have it."""
+def _telling_words() -> Mapping[str, tuple[str, ...]]:
+    """Each word that tells a language, with the languages that have it: stop words, and words with which people ask."""
+    keys = ("terms.stop_words", "spelling.asking", "language.telling")
     by_language = {
-        language: lang.words("terms.stop_words", language) | lang.words("spelling.asking", language)
-        for language in lang.LANGUAGES
+        language: frozenset[str]().union(*(lang.words(key, language) for key in keys)) for language in lang.LANGUAGES
     }
     return {
-        word: tuple(language for language, stop in by_language.items() if word in stop)
+        word: tuple(language for language, telling in by_language.items() if word in telling)
         for word in frozenset[str]().union(*by_language.values())
     }
 

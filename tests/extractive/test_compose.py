@@ -111,6 +111,9 @@ def test_a_value_that_is_the_whole_sentence_is_said_once() -> None:
         ("Wie unterscheiden sich Sommer und Winter?", [["sommer"], ["winter"]]),
         ("Compare the mirrors.", []),
         ("Compare and explain.", []),
+        ("How do the error codes E-07 and E-11 differ?", [["07"], ["11"]]),
+        ("Compare the water rules with the power rules of the station.", [["water"], ["power"]]),
+        ("Wie unterscheiden sich die Regeln für Wasser und die Regeln für Strom?", [["wasser"], ["strom"]]),
     ],
 )
 def test_the_things_compared_are_found(question: str, sides: list[list[str]]) -> None:

@@ -42,6 +42,10 @@ def asked(walk: Walk, says: str, **body: Any) -> Any:
         ('Where does it say "second class"?', "two_stage", 10),
         ("Summarise the travel document.", "hierarchical", None),
         ("List all tools.", None, 15),
+        ("In 2023, how many days did everybody carry over?", "hybrid", 10),
+        ("According to the leave document, how many days carry over?", "hybrid", 10),
+        ("Hi, who books flights?", "dense_only", 5),
+        ("In 2023, who booked flights, and how many days did carry over?", "fusion", 20),
     ],
 )
 def test_the_router_chooses_by_the_kind_of_question(
@@ -102,6 +106,29 @@ def test_what_a_model_writes_around_its_answer_is_put_in_its_place(walk: Walk) -
     assert told["suggested_questions"][:2] == ["What about sick days?", "Who decides?"]
 
 
+@pytest.mark.parametrize(
+    "preamble", ["Sure, I'll help: ", "Answer: ", "Okay, ", "Thank you for your question! ", "Here's what I found:\n\n"]
+)
+def test_a_preamble_is_stripped(walk: Walk, preamble: str) -> None:
+    said = "Up to five vacation days carry over into the next year. [Source 1]"
+    assert asked(walk, f"{preamble}{said}")["content"] == said
+
+
+@pytest.mark.parametrize("marker", ["### SUGGESTED_QUESTIONS:", "## **SUGGESTED_QUESTIONS:**"])
+def test_a_marker_written_as_a_heading_leaves_nothing_behind(walk: Walk, marker: str) -> None:
+    said = "Up to five vacation days carry over into the next year. [Source 1]"
+    told = asked(walk, f"{said}\n\n{marker} What about sick days?|Who decides?")
+    assert told["content"] == said
+    assert told["suggested_questions"][:2] == ["What about sick days?", "Who decides?"]
+
+
+@pytest.mark.parametrize("mark", ["[Source: 1]", "[source: 1]", "[Source 1]"])
+def test_a_mark_with_a_colon_is_one(walk: Walk, mark: str) -> None:
+    told = asked(walk, f"Up to five vacation days carry over into the next year {mark}.")
+    assert told["content"] == "Up to five vacation days carry over into the next year [Source 1]."
+    assert [citation["source"] for citation in told["citations"]] == [1]
+
+
 def test_a_mark_of_several_sources_cites_each_of_them(walk: Walk) -> None:
     for mark in ("[source 1, 2]", "[Sources 1, 2]", "[source 1, source 2]", "[Source 1][source 2]"):
         told = asked(walk, f"Up to five vacation days carry over into the next year {mark}.", top_k=2)
@@ -142,6 +169,13 @@ def test_the_same_question_again_is_answered_from_the_cache(walk: Walk) -> None:
 def test_a_slip_is_corrected_before_anything_is_searched(walk: Walk) -> None:
     found = walk.ask("/api/v1/search", query="How many vacatoin days carry over?")
     assert found["corrected_query"] == "How many vacation days carry over?"
+
+
+@pytest.mark.parametrize(
+    "asked_as", ["Wieviele Urlaubstage gibt es?", "Wieviel Urlaub gibt es?", "Zusammenfassung bitte"]
+)
+def test_a_word_with_which_people_ask_is_no_slip(walk: Walk, asked_as: str) -> None:
+    assert walk.ask("/api/v1/search", query=asked_as)["corrected_query"] is None
 
 
 def test_a_conversation_goes_on_in_its_session(walk: Walk) -> None:
@@ -243,6 +277,23 @@ def test_top_k_of_sampling_is_a_setting_and_an_option(walk: Walk) -> None:
 def test_temperature_is_for_the_request_to_say(walk: Walk) -> None:
     asked(walk, "Five. [Source 1]", temperature_override=1.1)
     assert walk.prompts()[-1]["temperature"] == 1.1
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "conflict"),
+    [
+        ("The Silver plan costs 25 euros a month for families.", "The Silver plan costs 40 euros a month for companies.", False),
+        ("The works at Linz had 40 employees in 2022.", "The works at Linz had 44 employees in 2023.", False),
+        ("The fee of the pool at Graz is 12 euros.", "The fee of the pool at Graz is 14 euros.", True),
+    ],
+)  # fmt: skip
+def test_figures_of_two_things_are_no_conflict(walk: Walk, one: str, other: str, conflict: bool) -> None:
+    folder = one.split()[1].lower()
+    walk.door.add(folder, one=f"# One\n\n{one}\n", two=f"# Two\n\n{other}\n")
+    told = asked(walk, f"{one} [Source 1]", message=f"Is this so: {one[:-1]}?", folder=folder, **CLOSE)
+    assert told["sources"][0]["document_name"] == "one.md"
+    assert len(told["sources"]) == 2
+    assert told["context_sufficiency"]["has_conflicts"] is conflict
 
 
 def test_confidence_is_relevance_times_grounding(walk: Walk) -> None:

@@ -35,3 +35,12 @@ def test_a_chat_is_enriched_by_the_graph_and_its_trace_has_the_traversal(server:
         assert {"graph_traversal", "graph_context"} <= {span["name"] for span in spans}
         metrics = client.get("/api/v1/metrics").text
         assert 'pincite_searches_total{engine="graph"} 1.0' in metrics
+
+
+def test_the_graph_joins_the_fusion_of_the_design_with_its_own_weight(server: LiveServer) -> None:
+    with server.client() as client:
+        body = {"query": "Who directed Tidal Song?", "profile": "vexora", "explain": True}
+        [first, *_] = client.post("/api/v1/search", json=body).json()["results"]
+    weights = {place["engine"]: place["weight"] for place in first["explain"]["placings"]}
+    assert weights == pytest.approx({"dense": 0.3, "lexical": 0.7, "graph": 0.9})
+    assert first["hybrid_score"] == pytest.approx(sum(place["share"] for place in first["explain"]["placings"]))

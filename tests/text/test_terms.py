@@ -56,6 +56,10 @@ def test_a_question_of_stop_words_alone_is_still_looked_up() -> None:
         ("Wie viele Tage haben wir?", "de"),
         ("Kündigungsfrist", "de"),
         ("budget 2024", "en"),
+        ("Was kostet Tarif Basis?", "de"),
+        ("Was passiert danach?", "de"),
+        ("Nenne drei Vorteile", "de"),
+        ("Was Kranich built in 1990?", "en"),
     ],
 )
 def test_question_language(text: str, language: str) -> None:

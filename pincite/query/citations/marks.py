@@ -23,7 +23,7 @@ _BRACKETS = re.compile(
 _DEFINES = re.compile(r"^[ \t>]*\[\^?[\w-]{1,40}\]:", re.MULTILINE)
 """The definition of a footnote or of a link, at the start of a line."""
 _NUMBERS = re.compile(
-    rf"(?:{_WORD}|\^)?\s*#?(\d{{1,3}}(?:\s*(?:,|;|and|und|&|-|–|to|bis)\s*{_WORD}?\s*\d{{1,3}})*)", re.IGNORECASE
+    rf"(?:{_WORD}:?|\^)?\s*#?(\d{{1,3}}(?:\s*(?:,|;|and|und|&|-|–|to|bis)\s*{_WORD}?\s*\d{{1,3}})*)", re.IGNORECASE
 )
 _PART = re.compile(r"(\d+)(?:\s*(?:-|–|to|bis)\s*(\d+))?", re.IGNORECASE)
 _LABELLED = re.compile(rf"{_WORD}\s*#?(\d{{1,3}})\s*[:>,–|-]\s*\D.*", re.IGNORECASE)

@@ -116,7 +116,8 @@ def next_stretch(
                 return position, "".join(output)
             continue
         if raw.startswith(MARKERS, start):
-            return start, "".join(output)
+            before_marker = "".join(output)
+            return start, "" if fresh and not before_marker.strip(" \t#") else before_marker  # as a heading
         if end_tag := REASONING_END.match(raw, start):
             return end_tag.end(), "".join(output)
         element = _read_element(raw, start, final, state.policy)
@@ -137,11 +138,12 @@ def next_stretch(
 def _may_end(raw: str, start: int, min_chars: int, fresh: bool) -> bool:
     """Whether a stretch may end at this white space or wide full stop.
 
-    Never inside brackets (a citation), nor before the first word of a line: that word may define a footnote.
+    Never inside brackets (a citation), nor before the first word of a line or heading: that word may define a footnote,
+    or be the marker of questions.
     """
     if raw[start] == "\n":
         return True
-    if fresh and not raw[:start].strip(" \t>"):
+    if fresh and not raw[:start].strip(" \t>#"):
         return False
     if _OPEN_BRACKET.search(raw, max(0, start - MAX_BRACKET_CHARS - 1), start):
         return False

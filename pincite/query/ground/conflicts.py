@@ -183,20 +183,32 @@ def disagree(one: str, other: str, language: str) -> bool:
         return False
     mine, theirs = figures_in(one, language), figures_in(other, language)
     here, there = unmatched(mine, theirs), unmatched(theirs, mine)
-    if here and there and not _qualified_otherwise(one, other, language):
+    if here and there and not _qualified_otherwise(one, other, language) and not _of_other_years(here, there):
         return all((against := rival(figure, there)) and against.unit == figure.unit for figure in here)
     return not here and not there and opposed(one, other, language) is not None
 
 
-def _qualified_otherwise(one: str, other: str, language: str) -> bool:
-    """Whether two sentences of the same form have other words before the same noun: `old members`, `new members`.
+def _of_other_years(here: Sequence[Figure], there: Sequence[Figure]) -> bool:
+    """Whether two sentences tell different figures, each of its own year: `In 2022 it had 40, in 2023 it had 44.`"""
+    years = ({bool(figure.year or _YEAR.fullmatch(figure.shown)) for figure in held} for held in (here, there))
+    return all(len(kinds) == 2 for kinds in years)
 
-    A word before a figure is no such noun: `paid within 14 days`, `settled within 30 days`.
+
+def _qualified_otherwise(one: str, other: str, language: str) -> bool:
+    """Whether two sentences of the same form are about two things, by other words at one of three places.
+
+    Before the same noun: `old members`, `new members`; a word before a figure is no such noun: `paid within 14 days`,
+    `settled within 30 days`. After the same preposition: `for families`, `for companies`. At the start: `Children pay`,
+    `Adults pay`.
     """
     here, there = words(one), words(other)
     if len(here) != len(there):
         return False
     apart = [n for n, (a, b) in enumerate(zip(here, there, strict=True)) if a != b]
+    prepositions = lang.words("cache.prepositions", language)
+    things = [n for n in apart if n == 0 or (n - 1 not in apart and here[n - 1] in prepositions)]
+    if any(_is_noun(here[n], language) and _is_noun(there[n], language) for n in things):
+        return True
     return any(
         n + 1 < len(here)
         and n + 1 not in apart
@@ -205,6 +217,11 @@ def _qualified_otherwise(one: str, other: str, language: str) -> bool:
         and not "".join(here[n + 2 : n + 3]).isdigit()
         for n in apart
     )
+
+
+def _is_noun(word: str, language: str) -> bool:
+    """Whether a word says what a sentence is about, and is no figure such as a month."""
+    return word.isalpha() and bool(content_terms(word, language)) and not figures_in(word, language)
 
 
 def _codes(text: str) -> frozenset[str]:

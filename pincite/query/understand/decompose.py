@@ -6,6 +6,7 @@ from functools import cache
 from itertools import pairwise
 
 from pincite.core.query.plan import Entity, QuestionAnalysis
+from pincite.query.understand.followup import is_sentence
 from pincite.query.understand.standalone.noun_phrases import noun_phrases
 from pincite.text import lang
 from pincite.text.terms import question_language, terms
@@ -29,12 +30,27 @@ def parts_of(text: str, reading: QuestionAnalysis) -> tuple[str, ...]:
     """The parts of a question, each to be searched by itself; none where it is one thing."""
     text = " ".join(text.split())  # patterns of blanks take their time over many of them
     language = question_language(text)
-    asked = [part.strip(" ,;?") for part in _apart(language).split(text)]
+    asked = [part.strip(" ,;?") for part in _split(text, language)]
     found = _with_subject([part for part in asked if terms(part, language)], language)
     if len(found) < 2:
         found = list(_question_per_entity(text, _coordinated_entities(text, reading.entities, language), language))
     distinct = tuple(dict.fromkeys(part for part in found if part != text.strip(" ,;?")))
     return distinct[:MAX_PARTS] if len(distinct) > 1 else ()
+
+
+def _split(text: str, language: str) -> list[str]:
+    """The parts as they are written; an introduction is none: `In 2023, how many …?`, `Please tell me, who …?`."""
+    cut = _apart(language).search(text)
+    introduced = cut is not None and cut[0].strip() == "," and not _asks(text[: cut.start()], language)
+    start = cut.end() if cut and introduced else 0
+    first, *others = _apart(language).split(text[start:])
+    return [text[:start] + first, *others]
+
+
+def _asks(text: str, language: str) -> bool:
+    """Whether a text is a sentence, and not only a polite one before the question."""
+    polite = lang.regex("cache.polite", language, r"^\W*(?:%s)+", re.IGNORECASE)
+    return is_sentence(polite.sub("", text), language)
 
 
 def _with_subject(parts: Sequence[str], language: str) -> list[str]:

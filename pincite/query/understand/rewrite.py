@@ -13,7 +13,7 @@ from pincite.query.prompt.structured import REWRITTEN_SCHEMA, parse_object
 from pincite.query.understand.followup import is_bare, is_follow_up, is_sentence
 from pincite.query.understand.standalone.coreference import make_standalone, place_beside
 from pincite.text import lang
-from pincite.text.terms import question_language, terms, words
+from pincite.text.terms import may_be_in, question_language, terms, words
 
 MAX_MESSAGES = 6
 """Messages of the conversation in the prompt."""
@@ -145,7 +145,7 @@ def find_doubt(written: str, asked: str, conversation: Sequence[Exchange]) -> st
         "too long": len(written) > max(300, 3 * len(asked) + 200),
         "not a question": asked.rstrip().endswith("?") and not written.endswith("?"),
         "talks about the task": bool(talk.search(written)),
-        "another language": question_language(written) != language,
+        "another language": not any(may_be_in(written, one) for one in (language, question_language(asked))),
         "lost the question": bool(content) and not content & set(terms(written, language)),
         "repeats a question in brackets": _repeats_in_brackets(written, asked, conversation),
         "invented": bool(_invented_terms(written, conversation_text)),

@@ -200,7 +200,8 @@ async def _find_corrections(run: Run, question: Question, unknown: Sequence[Poss
     if language not in languages():
         return {}
     own = await _dictionary(language)
-    wrong = [one for one in unknown if one.word not in own]
+    asking = frozenset[str]().union(*(lang.words("spelling.asking", one) for one in languages()))
+    wrong = [one for one in unknown if one.word not in own and one.word not in asking]  # `wieviele` is in no dictionary
     if not wrong or len({one.word for one in wrong}) > MAX_UNKNOWN_WORDS:
         return {}
     made = {one.word: edits(one.word, language) for one in wrong}

@@ -16,6 +16,8 @@ SOURCES = [
     ("text", "shown", "sources"),
     [
         ("x [source 1].", "x [Source 1].", [1]),
+        ("x [Source: 1]", "x [Source 1]", [1]),
+        ("x [Sources: 1, 3]", "x [Source 1] [Source 3]", [1, 3]),
         ("x [1][2]", "x [Source 1][Source 2]", [1, 2]),
         ("x [1, 2]", "x [Source 1] [Source 2]", [1, 2]),
         ("x [Sources 1 and 3]", "x [Source 1] [Source 3]", [1, 3]),

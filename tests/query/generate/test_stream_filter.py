@@ -52,6 +52,7 @@ PIECES = [
     "<think>",
     "</think>",
     "SUGGESTED_QUESTIONS:",
+    "# Days\n\nFive.\n\n### SUGGESTED_QUESTIONS: Why?|When?",
     "|",
     "Sure",
     ", ",
@@ -201,6 +202,8 @@ def test_reasoning_without_an_opening_tag_is_left_out_where_the_model_thinks() -
         "Five.\n**SUGGESTED_QUESTIONS:** Why five?|Since when?\n",
         "Five.\nSUGGESTED_QUESTIONS:\n- Why five?\n- Since when?\n",
         "Five.\nSUGGESTED_QUESTIONS:\n1. Why five?\n2) Since when?",
+        "Five.\n\n### SUGGESTED_QUESTIONS: Why five?|Since when?",
+        "Five.\n## **SUGGESTED_QUESTIONS**\n- Why five?\n- Since when?",
     ],
 )
 def test_suggested_questions_are_taken_out(text: str) -> None:
@@ -282,6 +285,17 @@ def test_citations_are_normalised_as_a_whole() -> None:
         ("Selbstverständlich.", ""),
         ("Sure, I'll help:\nFive days.", "Five days."),
         ("I can help you with that. Five days.", "Five days."),
+        ("Absolutely! Five days.", "Five days."),
+        ("Okay, five days.", "Five days."),
+        ("Answer: Five days.", "Five days."),
+        ("Thank you for your question! Five days.", "Five days."),
+        ("Let me help you with that. Five days.", "Five days."),
+        ("Here's what I found:\n\nFive days.", "Five days."),
+        ("To answer your question: five days.", "Five days."),
+        ("Vielen Dank für deine Frage! Fünf Tage.", "Fünf Tage."),
+        ("Antwort: Fünf Tage.", "Fünf Tage."),
+        ("Um deine Frage zu beantworten: Fünf Tage.", "Fünf Tage."),
+        ("Hier ist, was ich gefunden habe: Fünf Tage.", "Fünf Tage."),
     ],
 )
 def test_preambles_are_removed(text: str, left: str) -> None:
@@ -292,6 +306,12 @@ def test_preambles_are_removed(text: str, left: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        "To answer the phone, press 2.",
+        "Let me be carried over, says the form.",
+        "Here is what to do: call the office.",
+        "The answer: five days.",
+        "Okay is the name of the button.",
+        "Answers are sent by mail.",
         "According to the travel policy, trains come first.",
         "Based on the 2024 contract, the notice period is ten days.",
         "Sure-footed animals live there.",

@@ -45,6 +45,7 @@ def test_a_conflict_shows_both_statements_with_their_dates() -> None:
         ("Unused days of leave expire on 31 March 2024.", "Unused days of leave expire on 30 June 2024."),
         ("Bills of the club must be paid within 14 days.", "Bills of the club must be settled within 30 days."),
         ("The revenue in Q1 2025 was 2.31 million euros.", "The revenue in Q1 2025 was 2.34 million euros."),
+        ("The harbour bridge was opened on 3 May 2022.", "The harbour bridge was opened on 4 June 2023."),
         ("The first director of the station was Ada Lovelace.", "The first director of the station was Grace Hopper."),
     ],
 )
@@ -67,6 +68,9 @@ def test_contradicting_sentences_are_a_conflict(one: str, other: str) -> None:
         ),
         ("The young orchard grows apples on 9 trees.", "The old orchard grows apples on 2 trees."),
         ("The fee for new members of the club is 40 euros.", "The fee for old members of the club is 30 euros."),
+        ("The plan costs 25 euros a month for families.", "The plan costs 40 euros a month for companies."),
+        ("In 2022 the works of the bridge had 40 employees.", "In 2023 the works of the bridge had 44 employees."),
+        ("Children pay 3 euros for the boat on the lake.", "Adults pay 5 euros for the boat on the lake."),
         ("The room is kept at 17 degrees all year.", "Fresh bread is baked at 240 degrees for an hour."),
     ],
 )

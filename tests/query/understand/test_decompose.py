@@ -31,6 +31,14 @@ from pincite.query.understand.intent import analyse_question
             ("Compare 'Alpha Plan' on price", "Compare 'Beta Plan' on price", "Compare 'Gamma Plan' on price"),
         ),
         ("Ist Tarif A1 teurer als Tarif B2?", ()),
+        ("In 2023, how many litres of milk did the dairy sell?", ()),
+        ("Hi, how many cows does the dairy have?", ()),
+        ("Please tell me, who leads the dairy?", ()),
+        ("According to the ledger, how many cows are there?", ()),
+        ("Im Jahr 2023, wie viel Milch verkaufte der Hof?", ()),
+        ("Wenn ein Paket ankommt, wo wird es gelagert?", ()),
+        ("In 2023, who led the dairy, and who sold milk?", ("In 2023, who led the dairy", "who sold milk")),
+        ("When does the canteen open, who runs it?", ("When does the canteen open", "who runs it (canteen)")),
     ],
 )
 def test_a_question_is_split_into_its_parts(text: str, parts: tuple[str, ...]) -> None:

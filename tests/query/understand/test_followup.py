@@ -22,6 +22,8 @@ LEANING = [
     "Gilt das auch für Gäste?",
     "Wer ist dafür zuständig?",
     "Was brauche ich dazu?",
+    "Was passiert danach?",
+    "Was steht drin?",
     "Where did he work before?",
     "Wo hat er vorher gearbeitet?",
     "What are the benefits?",

@@ -125,6 +125,23 @@ def test_on_any_doubt_the_question_stays_as_asked(make_run: Callable[..., Run], 
     assert rewritten(make_run(llm=Model(says))).standalone == (says if doubt is None else None)
 
 
+@pytest.mark.parametrize(
+    ("asked", "written", "doubt"),
+    [
+        ("Fasse dieses Dokument zusammen", "Fasse AMA.pdf zusammen", None),
+        ("Was steht in diesem Dokument?", "Was steht in AMA.pdf?", None),
+        ("Who wrote this?", "Who wrote AMA.pdf?", None),
+        ("How does one fill it?", "How does one fill the crane Kranich?", None),
+        ("Erzähle mehr darüber", "Tell me more about AMA.pdf", "another language"),
+    ],
+)
+def test_the_language_may_change_with_the_question_and_a_name_is_of_any(
+    asked: str, written: str, doubt: str | None
+) -> None:
+    first = "Welches Öl braucht der Kran Kranich?"
+    assert find_doubt(written, asked, (Exchange(first, first, "HLP 46, siehe AMA.pdf."),)) == doubt
+
+
 def test_german_compounds_of_what_was_said_are_not_invented() -> None:
     before = (Exchange("Wann fährt die Seilbahn?", "Wann fährt die Seilbahn?", "Im Winter um acht."),)
     assert find_doubt("Was kostet eine Seilbahnfahrt im Winter?", "Was kostet sie im Winter?", before) is None
