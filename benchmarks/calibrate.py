@@ -25,6 +25,8 @@ from pincite.query.rank import relevance
 
 BINS = 10
 ROUNDS = 100
+RIDGE = 1e-3
+"""What large coefficients cost, so that a few observations do not make them infinite."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +54,13 @@ async def observe(pincite: AsyncPincite, questions: list[dict[str, Any]]) -> Obs
 
 
 def fit(columns: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """The most likely coefficients, the bias first, by Newton's method."""
+    """The most likely coefficients, the bias first, by Newton's method; large ones cost a little."""
     rows = np.column_stack([np.ones(len(columns)), columns])
     weights = np.zeros(rows.shape[1])
     for _ in range(ROUNDS):
         guess = logistic(rows @ weights)
-        slope = rows.T @ (right - guess)
-        step = np.linalg.solve((rows * (guess * (1 - guess))[:, None]).T @ rows, slope)
+        slope = rows.T @ (right - guess) - RIDGE * weights
+        step = np.linalg.solve((rows * (guess * (1 - guess))[:, None]).T @ rows + RIDGE * np.eye(len(weights)), slope)
         weights += step
         if np.abs(step).max() < 1e-9:
             return weights

@@ -37,6 +37,7 @@ from pincite.ingest.accept.collect import Collected, NamedFile
 from pincite.query.ground import ground
 from pincite.query.ground.confidence import (
     FITTED_CURVE,
+    HIGH_READ_SCORE,
     HIGH_SCORE,
     MEDIUM_SCORE,
     MIN_READ,
@@ -164,7 +165,7 @@ def report(rows: list[Seen]) -> tuple[Bin, ...]:
 def _report(name: str, rows: list[Seen], curve: Curve) -> tuple[Bin, ...]:
     columns = np.array([[row.relevance, log_odds_lead(row.relevance, row.rival)] for row in rows])
     columns *= np.array([[row.answered_share] for row in rows])
-    used = [curve.bias, curve.slope, curve.lead]
+    used, high = [curve.bias, curve.slope, curve.lead], HIGH_SCORE if rows[0].read is None else HIGH_READ_SCORE
     if rows[0].read is not None:
         columns = np.column_stack([columns, [log_odds(row.read or 0.0) for row in rows]])
         used.append(curve.read)
@@ -179,20 +180,20 @@ def _report(name: str, rows: list[Seen], curve: Curve) -> tuple[Bin, ...]:
     shown: tuple[Bin, ...] = ()
     for title, weights in (("fitted on one half", half), ("in use", np.array(used))):
         guess = predicted(weights, columns[out]) * grounding[out]
-        guess = np.where(not_high[out], np.minimum(guess, HIGH_SCORE - 0.01), guess)
+        guess = np.where(not_high[out], np.minimum(guess, high - 0.01), guess)
         found = to_bins(list(zip(guess.tolist(), right[out].tolist(), strict=True)))
         shown = shown or found
         print(f"\n{title}, on the other half: expected calibration error {calibration_error(found):.4f}\n")
-        print_levels(guess, right[out])
+        print_levels(guess, right[out], high)
     return shown
 
 
-def print_levels(guess: np.ndarray, right: np.ndarray) -> None:
+def print_levels(guess: np.ndarray, right: np.ndarray, high: float) -> None:
     """How often each level is right."""
     print("| level | answers | right |\n|---|---|---|")
-    bounds = {"high": (HIGH_SCORE, 1.01), "medium": (MEDIUM_SCORE, HIGH_SCORE), "low": (0.0, MEDIUM_SCORE)}
-    for level, (low, high) in bounds.items():
-        inside = (guess >= low) & (guess < high)
+    bounds = {"high": (high, 1.01), "medium": (MEDIUM_SCORE, high), "low": (0.0, MEDIUM_SCORE)}
+    for level, (low, most) in bounds.items():
+        inside = (guess >= low) & (guess < most)
         print(f"| {level} | {inside.sum()} | {right[inside].mean() if inside.any() else float('nan'):.3f} |")
 
 

@@ -39,8 +39,10 @@ class Curve:
 
 # Fitted by `./run bench confidence --data DIR`; see docs/evaluation.md.
 FITTED_CURVE = Curve(0.63, 1.66, 0.26)
-READ_CURVE = Curve(0.63, 1.66, 0.26, 0.0)
+READ_CURVE = Curve(0.21, 0.98, 0.52, 0.26)
 """The curve where a reader has read the quotes."""
+HIGH_READ_SCORE = 0.85
+"""Minimum score of the level high by that curve."""
 MIN_READ = 0.5
 """The reader's probability that the quotes answer below which the confidence is not high."""
 
@@ -72,8 +74,9 @@ def calibrated_confidence(inputs: ConfidenceInputs) -> Confidence:
     likelihood = estimate_likelihood(
         max(inputs.relevant, default=0.0), inputs.rival, inputs.answered_share, inputs.read
     )
-    found = _confidence_of(inputs, likelihood * inputs.groundedness.score)
-    return replace(found, score=HIGH_SCORE - 0.01) if found.level != "high" and found.score >= HIGH_SCORE else found
+    high = HIGH_SCORE if inputs.read is None else HIGH_READ_SCORE
+    found = _confidence_of(inputs, likelihood * inputs.groundedness.score, high)
+    return replace(found, score=high - 0.01) if found.level != "high" and found.score >= high else found
 
 
 def product_confidence(inputs: ConfidenceInputs) -> Confidence:
