@@ -41,6 +41,8 @@ MAX_READ_LISTS = 8
 """Lists that the reader reads with the question: those that share most with it."""
 MIN_READ_LIST = 0.5
 """Probability of the reader from which on a list answers, whatever its sentences are."""
+MAX_READ_WITHOUT_VALUE = 0.4
+"""The highest probability for a sentence without the kind of value asked for."""
 UNASKED_FORMS = ("sentence", "definition")
 """Forms of answers that a list gives where the reader finds the answer in it: `What belongs in the first-aid kit?`"""
 MAX_UNASKED_LISTS = 4
@@ -228,9 +230,12 @@ class Extractive:
 
 
 def read_probability(part: AnswerPart, scored: Sequence[ScoredSentence]) -> float | None:
-    """The highest probability of the reader for a sentence that a part quotes; None where it read none of them."""
+    """The highest probability of the reader for a sentence that a part quotes; None where it read none of them.
+
+    A sentence without the kind of value that the question asks for answers at most in part, whatever the reader says.
+    """
     read = [
-        one.features["read"]
+        min(one.features["read"], MAX_READ_WITHOUT_VALUE if one.features.get("lacks_kind") else 1.0)
         for one in scored
         if "read" in one.features
         and one.sentence.source == part.source

@@ -171,3 +171,10 @@ def test_one_cell_is_not_told_as_a_total() -> None:
     draft = answer("How many loans were there altogether on hot June days, roughly?", hit(text))
     assert not draft.text.startswith(("41.", "58."))
     assert "41" in draft.text or draft.finish_reason == "no_answer"
+
+
+def test_a_quote_without_the_value_asked_for_is_never_read_as_sure() -> None:
+    [sentence] = sentences_of([hit("The training is repeated every year.")])
+    part = AnswerPart("", 1, sentence.start, sentence.end)
+    assert read_probability(part, [ScoredSentence.of(sentence, 0.5, {"read": 0.9, "lacks_kind": 1.0})]) == 0.4
+    assert read_probability(part, [ScoredSentence.of(sentence, 0.5, {"read": 0.9, "lacks_kind": 0.0})]) == 0.9

@@ -53,7 +53,7 @@ class ConfidenceInputs:
 
     `relevant` are the relevances of the cited sources, `answered_share` is the share of the question that these cover,
     `missing` are the aspects without evidence, and `rival` is the highest relevance of a source not cited. `read` is the
-    reader's probability that the quotes answer; None where no reader read them.
+    reader's probability that the first quote answers, which is the best one; None where no reader read it.
     """
 
     relevant: tuple[float, ...]

@@ -205,7 +205,7 @@ def _confidence(
         rival=max((hit.relevance for n, hit in enumerate(sources, 1) if n not in grounded.cited), default=0.0),
         computed=_is_computed(grounded),
         across=across,
-        read=max((quote.read for quote in quotes if quote.read is not None), default=None),
+        read=next((quote.read for quote in quotes if quote.read is not None), None),
     )
     if run.settings.confidence.rule == "counted":
         matched = {citation.title for citation in grounded.citations if citation.matched}

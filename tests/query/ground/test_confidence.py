@@ -7,6 +7,7 @@ import pytest
 from pincite.core.query.answer import Groundedness, GroundedSentence
 from pincite.query.ground.confidence import (
     FITTED_CURVE,
+    HIGH_READ_SCORE,
     HIGH_SCORE,
     ConfidenceInputs,
     Curve,
@@ -108,3 +109,11 @@ def test_confidence_is_zero_without_citations() -> None:
 def test_the_counted_rule_uses_passages_and_mean_similarity(similarities: list[float], level: str, reason: str) -> None:
     made = counted_confidence(GOOD, similarities, 2)
     assert (made.level, made.reason, made.score) == (level, reason, 0.99)
+
+
+def test_a_surer_reader_raises_the_score_and_the_level_high_begins_earlier() -> None:
+    weak = replace(GOOD, relevant=(0.5,), rival=0.1, read=0.6)
+    assert calibrated_confidence(weak).score < calibrated_confidence(replace(weak, read=0.99)).score
+    assert calibrated_confidence(replace(GOOD, read=0.97)).level == "high"
+    doubted = calibrated_confidence(replace(GOOD, read=0.1))
+    assert (doubted.level, doubted.score < HIGH_READ_SCORE) == ("medium", True)
