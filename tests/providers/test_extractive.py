@@ -124,11 +124,12 @@ def test_the_reader_answers_across_languages() -> None:
 MINUTES = "Present: Mara Lind (chair), Jo Ferrer.\n\nThe roof of the boathouse is repaired in autumn."
 
 
-def named(question: str, **more: str) -> Draft:
+def read_answer(question: str, text: str = MINUTES, **more: str) -> Draft:
+    """The answer with the built-in reader."""
     llm = make_llm(Options(), make_pincite_embed(EmbedOptions()), make_reader(ReaderOptions()))
 
     async def go() -> list[StreamPart]:
-        return [piece async for piece in llm.write(prompt(question, hit(MINUTES, **more)))]
+        return [piece async for piece in llm.write(prompt(question, hit(text, **more)))]
 
     pieces = asyncio.run(go())
     quotes = tuple(piece.quote for piece in pieces if piece.quote)
@@ -138,7 +139,7 @@ def named(question: str, **more: str) -> Draft:
 @pytest.mark.slow
 def test_a_date_that_only_the_title_has_is_told_as_such() -> None:
     more = {"title": "Rowing club rules (updated 5 June 2024)", "document_name": "rules.html"}
-    draft = named("When were the rowing club rules updated?", **more)
+    draft = read_answer("When were the rowing club rules updated?", **more)
     assert draft.text == f"5 June 2024. The title of the document says so: “{more['title']}”. [Source 1]"
     assert [quote.document_name for quote in draft.quotes] == [more["title"]]
 
@@ -146,14 +147,14 @@ def test_a_date_that_only_the_title_has_is_told_as_such() -> None:
 @pytest.mark.slow
 def test_a_date_that_only_the_name_of_the_file_has_is_told_as_such() -> None:
     more = {"title": "Protokoll", "document_name": "Vorstandssitzung_2024-04-18.txt"}
-    draft = named("Wann war die Vorstandssitzung?", **more)
+    draft = read_answer("Wann war die Vorstandssitzung?", **more)
     assert draft.text.startswith("2024-04-18. Das sagt der Name der Datei: „Vorstandssitzung_2024-04-18.txt“.")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("question", ["When is the next board meeting?", "Who painted the boathouse?"])
 def test_a_title_does_not_answer_what_it_does_not_say(question: str) -> None:
-    draft = named(question, title="Minutes of the board meeting 2024-04-18", document_name="minutes.txt")
+    draft = read_answer(question, title="Minutes of the board meeting 2024-04-18", document_name="minutes.txt")
     assert draft.finish_reason == "no_answer"
 
 
@@ -178,3 +179,15 @@ def test_a_quote_without_the_value_asked_for_is_never_read_as_sure() -> None:
     part = AnswerPart("", 1, sentence.start, sentence.end)
     assert read_probability(part, [ScoredSentence.of(sentence, 0.5, {"read": 0.9, "lacks_kind": 1.0})]) == 0.4
     assert read_probability(part, [ScoredSentence.of(sentence, 0.5, {"read": 0.9, "lacks_kind": 0.0})]) == 0.9
+
+
+CAVE = "The bag hangs behind the door.\n\nPacked by Ida:\n\n- two torches\n- 30 m of rope\n- dry socks\n- a whistle"
+
+
+@pytest.mark.slow
+def test_a_list_answers_where_no_word_asks_for_one() -> None:
+    draft = read_answer("What belongs in the cave bag?", CAVE, title="Cave tours")
+    assert [line.removesuffix(" [Source 1]") for line in draft.text.splitlines()] == [
+        "Packed by Ida:", "- two torches", "- 30 m of rope", "- dry socks", "- a whistle"
+    ]  # fmt: skip
+    assert read_answer("Where is the bag?", CAVE).text == "The bag hangs behind the door. [Source 1]"
