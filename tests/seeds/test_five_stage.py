@@ -76,18 +76,6 @@ def test_a_title_of_letters_and_numbers_can_be_cited(walk: Walk) -> None:
     assert [one["title"] for one in told["sources"]] == ["Q4 2023"]
 
 
-def test_of_documents_with_one_title_the_one_that_says_so_is_cited(walk: Walk) -> None:
-    boats = {"first": "The first boat is painted red.", "second": "The second boat is painted blue."}
-    walk.door.add("boathouse", **{name: f"# Boathouse\n\n{text}\n" for name, text in boats.items()})
-    walk.says("The second boat is painted blue [Boathouse].")
-    [cited] = walk.ask("/api/query", query="How is the boat painted?", folder="boathouse")["citations"]
-    assert (cited["title"], cited["matchedBy"], cited["quote"]) == ("Boathouse", "title", boats["second"])
-    walk.says("The first boat is painted red [boathouse]. The second boat is painted blue [Boathouse].")
-    told = walk.ask("/api/query", query="How is the boat painted?", folder="boathouse")
-    assert [one["quote"] for one in told["citations"]] == [boats["first"]]  # a title is listed once
-    assert len({one["docId"] for one in told["sources"]}) == 2
-
-
 def test_a_mark_of_two_titles_cites_both(walk: Walk) -> None:
     said = "Up to five vacation days carry over into the next year"
     walk.says(f"{said} [Leave Policy, Vacation Policy].")

@@ -185,8 +185,8 @@ def _numbers(bare: str) -> list[int] | None:
 def _by_title(inner: str, sources: Sequence[Hit]) -> _TitleMatch:
     """The sources by title: equal, else contained, else similar; of these, the ones in the section named.
 
-    Documents of the same title all match; no source is matched where the titles of several documents contain it or are
-    similar. Where no source has the section, those of the document are matched, and `has_section` is False.
+    No source is matched where the titles of several documents fit. Where no source has the section, those of the
+    document are matched, and `has_section` is False.
     """
     parts = _LEVEL.split(_NAMED.sub("", inner).strip())
     titles = [" > ".join(_LEVEL.split(_fold(hit.chunk.title))) for hit in sources]
@@ -203,7 +203,7 @@ def _by_title(inner: str, sources: Sequence[Hit]) -> _TitleMatch:
         in_section = _in_section(path, fitting, sources)
         chosen = in_section or fitting
         if chosen:
-            if how != "title" and len({sources[n].chunk.document_id for n in chosen}) > 1:
+            if len({sources[n].chunk.document_id for n in chosen}) > 1:
                 break
             return _TitleMatch(title, section, tuple(n + 1 for n in chosen), how, bool(in_section or not path))
     return _TitleMatch(title, section)
