@@ -1,6 +1,6 @@
 """Take a share of the examples that `read_prepare.py` or `read_records.py` packed, to make a training shorter.
 
-    python training/read_sample.py READ/train.npz SAMPLE/train.npz --share .42
+python training/read_sample.py READ/train.npz SAMPLE/train.npz --share .42
 """
 
 from __future__ import annotations
