@@ -32,6 +32,8 @@ def test_a_folder_is_watched_until_ctrl_c(library_settings: dict[str, str], tmp_
         (box / "a.md").rename(box / "c.md")
         (box / "b.md").unlink()
         changes = told()
+        if not changes["removed"]:  # on a busy machine the watcher may look between the two changes
+            changes["removed"] = told()["removed"]
         assert changes["moved"] == [{"path": "c.md", "from": "a.md"}]
         assert [one["path"] for one in changes["removed"]] == ["b.md"]
         assert changes["removed"][0]["receipt"]["verified"]
