@@ -1,5 +1,6 @@
 import asyncio
 import gc
+import time
 import math
 import shutil
 from pathlib import Path
@@ -84,8 +85,12 @@ def test_whoever_uses_the_same_folder_shares_its_weights_and_the_last_one_lets_t
     asyncio.run(one.close())
     assert len(asyncio.run(other.score(QUERY, TEXTS))) == len(TEXTS)
     del one, other
-    gc.collect()
-    assert len(_loaded) <= before
+    for _ in range(100):  # the thread that scored may hold them a moment longer
+        gc.collect()
+        if len(_loaded) <= before:
+            return
+        time.sleep(0.05)
+    pytest.fail("the weights are still held")
 
 
 def broken(folder: Path, name: str) -> str:
