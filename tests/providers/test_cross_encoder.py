@@ -1,8 +1,8 @@
 import asyncio
 import gc
-import time
 import math
 import shutil
+import time
 from pathlib import Path
 from typing import Any
 
