@@ -69,12 +69,16 @@ class Inputs:
 
     def __init__(self) -> None:
         self.last: ConfidenceInputs | None = None
-        self._calibrate = ground.calibrated_confidence
-        ground.calibrated_confidence = self._take
 
-    def _take(self, inputs: ConfidenceInputs) -> Confidence:
-        self.last = inputs
-        return self._calibrate(inputs)
+    def watch(self) -> None:
+        """Take down the inputs of every confidence that is computed from now on."""
+        calibrate = ground.calibrated_confidence
+
+        def take(inputs: ConfidenceInputs) -> Confidence:
+            self.last = inputs
+            return calibrate(inputs)
+
+        ground.calibrated_confidence = take
 
 
 INPUTS = Inputs()
@@ -207,6 +211,7 @@ async def main() -> None:
     parser.add_argument("--keep", type=Path, help="file with what was seen")
     parser.add_argument("--plot", type=Path, help="where to write the picture")
     arguments = parser.parse_args()
+    INPUTS.watch()
     if arguments.keep and arguments.keep.is_file():
         rows = [Seen(**row) for row in json.loads(arguments.keep.read_text())]
     else:
