@@ -496,6 +496,7 @@ ROTA = """| Date | Desk | Loans last year |
         ("how many loans did we have in total on the three june saturdays last year", "136"),
         ("how many loans did we have on the four june saturdays last year", ""),
         ("how many loans did we have in july last year", ""),
+        ("how many loans did we have on the third june saturday last year", ""),
     ],
 )
 def test_a_period_in_a_columns_name_does_not_hide_what_it_counts(question: str, value: str) -> None:

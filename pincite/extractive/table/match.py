@@ -18,7 +18,7 @@ from pincite.extractive.table.questions import (
 )
 from pincite.extractive.tables import Table
 from pincite.text import lang
-from pincite.text.units import number_words
+from pincite.text.units import cardinal_words, number_words
 
 MAX_CELLS = 4
 """Rows up to which all cells that fit are given where the question does not tell the rows apart."""
@@ -253,7 +253,7 @@ class _Matcher:
             return True
         if word.text in lang.recognised_words("tables.people", language) and columns.has_people:
             return True
-        if word.text in number_words(language):
+        if word.text in cardinal_words(language):  # not `the second`
             self.said.append(number_words(language)[word.text])
             return True
         spent = lang.recognised_words("tables.generic", language) | lang.recognised_words("tables.spending", language)
