@@ -135,7 +135,7 @@ def test_a_server_that_hangs_and_a_client_that_leaves(
     with pytest.raises(httpx2.ReadTimeout):
         ask(client)
     left = time.monotonic()
-    assert stub.wait_for(lambda calls: calls[0].ended is not None)
+    assert stub.wait_for(lambda calls: bool(calls) and calls[0].ended is not None)
     [call] = stub.calls
     assert call.left
     assert call.ended is not None
@@ -150,7 +150,7 @@ def test_endless_talk_ends_when_the_client_leaves(stub: StubLLM, client: httpx2.
         for count, _ in enumerate(response.iter_raw()):
             if count > 50:
                 break
-    assert stub.wait_for(lambda calls: calls[0].left)
+    assert stub.wait_for(lambda calls: bool(calls) and calls[0].left)
 
 
 def test_a_status_comes_with_its_hint_at_the_calls_named(stub: StubLLM, client: httpx2.Client) -> None:
