@@ -32,7 +32,7 @@ import numpy as np
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from prepare import rows, tidy
 from read_prepare import NAME, Neighbours, find_span, pack, renumber, sentences, stretch, window
-from translate import chat, joined, known, language_of
+from translate import chat, known, language_of, pack_joined
 
 PAPERS = {
     "en": "email to all staff|internal policy|meeting minutes|price list|notice on a door|house rules|contract clause|"
@@ -307,16 +307,6 @@ def packed(job: tuple) -> list[dict]:
     return [made[at] for at in pack(made, tokenizer, path)]
 
 
-def joined_packed(job: tuple) -> int:
-    base, words, tokenizer, path, seed = job
-    random.seed(seed)
-    made = [new for row in base for new in joined(row, words)]
-    for row in made:
-        if random.random() < 0.2:
-            row["q"] = row["q"].rstrip("?")
-    return len(pack(made, tokenizer, path))
-
-
 def examples(options: argparse.Namespace) -> None:
     import torch
     from read_model import Reader
@@ -359,19 +349,8 @@ def examples(options: argparse.Namespace) -> None:
     np.savez(path, ids=ids.astype(np.uint16), sentence=sentence.astype(np.uint8), **columns)
     german = known(options.texts)
     base = [row for row in (*rows(options.base), *own) if row["language"] == "en"]
-    random.shuffle(base)
-    jobs = []
-    for number in range(count):
-        share = base[number::count]
-        wanted = {row["q"] for row in share}
-        wanted |= {row["p"][a:b].strip() for row in share for a, b in sentences(row["p"])}
-        wanted |= {row["p"][slice(*row["span"])] for row in share if row["span"]}
-        words = {part: german[part] for part in wanted if part in german}
-        path = os.path.join(options.out, f"train-translated-{number}.npz")
-        jobs.append((share, words, options.tokenizer, path, number))
-    with ProcessPoolExecutor(count) as pool:
-        sizes = list(pool.map(joined_packed, jobs))
-    print(f"{time.time() - began:.0f} s: {len(own)} written, {sum(sizes)} with German of {len(base)}", flush=True)
+    made_german = pack_joined(base, german, options.tokenizer, options.out, count)
+    print(f"{time.time() - began:.0f} s: {len(own)} written, {made_german} with German of {len(base)}", flush=True)
 
 
 def main() -> None:

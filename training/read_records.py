@@ -1,6 +1,6 @@
 """Turn hand-written records into examples for the reader.
 
-    python training/read_records.py training/records/records.jsonl.gz --tokenizer TOKENIZER.json --out OUT [--times 3] [--short]
+    python training/read_records.py training/records/records.jsonl.gz --tokenizer TOKENIZER.json --out OUT [--times 3] [--short] [--rows rows.jsonl.gz]
 
 A record is a short document with its questions, unanswerable questions, yes/no questions and claims in English and
 German (`training/records/README.md`). A twelfth of the records is held out. Each example is made `--times` times, in
@@ -13,6 +13,8 @@ each example in one of the two languages only, and half of what has a deciding s
 from __future__ import annotations
 
 import argparse
+import gzip
+import json
 import os
 import random
 import re
@@ -184,6 +186,7 @@ def main() -> None:
     parser.add_argument("--out", required=True)
     parser.add_argument("--times", type=int, default=3)
     parser.add_argument("--short", action="store_true")
+    parser.add_argument("--rows", default="", help="also write the examples as JSON lines, for read_teacher.py")
     options = parser.parse_args()
     random.seed(7)
     records = [row for path in options.records for row in rows(path)]
@@ -200,6 +203,10 @@ def main() -> None:
         if chosen:
             kept = pack(chosen, options.tokenizer, os.path.join(options.out, f"{name}-records.npz"))
             print(f"{name}: {len(kept)} examples of {sum(one['held'] is held for one in records)} records")
+            if options.rows:
+                path = os.path.join(options.out, f"{name}-{options.rows}")
+                with gzip.open(path, "wt", encoding="utf-8", compresslevel=5) as file:
+                    file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in chosen)
 
 
 if __name__ == "__main__":

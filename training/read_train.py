@@ -29,6 +29,8 @@ from read_model import EMBEDDINGS, WIDTH, Reader, from_embedder
 LAYERS = "0,2,4,6,8,10"
 SPAN, CLAIM, YESNO = range(3)
 LANGUAGES = ("en", "switched", "de")
+OUTPUTS = 7
+"""Logits of a teacher (`read_teacher.py`) for an example: answerable, polarity (3), claim (3); nan without a teacher."""
 COLUMNS = ("length", "question", "start", "end", "task", "language", "answerable", "polarity", "claim")
 
 
@@ -47,6 +49,11 @@ class Examples:
             name: torch.from_numpy(np.concatenate([file[name] for file in files]).astype(np.int64)).to(device)
             for name in COLUMNS
         }
+        taught = [
+            file["taught"] if "taught" in file.files else np.full((len(file["length"]), OUTPUTS), np.nan, np.float16)
+            for file in files
+        ]
+        self.taught = torch.from_numpy(np.concatenate(taught)).to(device)
         self.device = device
         self.states: torch.Tensor | None = None
 
@@ -71,6 +78,7 @@ class Examples:
         at = (self.offset[rows][:, None] + places).clamp(max=len(self.ids) - 1)
         out["ids"], out["sentence"] = ((grid[at] * out["mask"]).long() for grid in (self.ids, self.sentence))
         out["at"] = at
+        out["taught"] = self.taught[rows].float()
         if self.states is not None:
             out["state"] = self.states[at]
         out["types"] = ((places >= out["question"][:, None]) & out["mask"]).long()
@@ -121,15 +129,31 @@ def loss(found, batch) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
     chance = claim.log_softmax(-1)
     either = torch.cat([chance, chance[:, 1:].logsumexp(-1, keepdim=True)], 1)  # contradicted or not stated
     parts["claim"] = mean(F.nll_loss(either, batch["claim"].clamp(min=0), reduction="none"), batch["claim"] >= 0)
+    parts["judged"] = judged(answerable, polarity, claim, batch)
     return sum(parts.values()), parts
+
+
+def divergence(mine: torch.Tensor, theirs: torch.Tensor) -> torch.Tensor:
+    return F.kl_div(mine.log_softmax(-1), theirs.log_softmax(-1), reduction="none", log_target=True).sum(-1)
+
+
+def judged(answerable, polarity, claim, batch) -> torch.Tensor:
+    """The distance from what a language model said of the examples that it judged."""
+    has = ~batch["taught"][:, 0].isnan()
+    taught = batch["taught"].nan_to_num()
+    claims, asked = batch["task"] == CLAIM, batch["task"] == YESNO
+    chance = taught[:, 0].sigmoid()
+    apart = F.binary_cross_entropy_with_logits(answerable, chance, reduction="none")
+    apart = apart - F.binary_cross_entropy(chance, chance, reduction="none")
+    return (
+        mean(apart, has & ~claims)
+        + mean(divergence(polarity, taught[:, 1:4]), has & asked)
+        + mean(divergence(claim, taught[:, 4:7]), has & claims)
+    )
 
 
 def distance(found, taught, batch) -> torch.Tensor:
     """From the teacher's outputs, for the outputs that an example has a label for."""
-
-    def divergence(mine: torch.Tensor, theirs: torch.Tensor) -> torch.Tensor:
-        return F.kl_div(mine.log_softmax(-1), theirs.log_softmax(-1), reduction="none", log_target=True).sum(-1)
-
     total = mean(divergence(found[0], taught[0]) + divergence(found[1], taught[1]), batch["start"] >= 0) / 2
     chance = taught[2].sigmoid()
     total = total + mean(

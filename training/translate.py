@@ -1,14 +1,16 @@
 """Translate the English training text into German with a language model.
 
-    python training/translate.py lines --base READ/train.jsonl.gz --texts TEXTS --out LINES.txt.xz
+    python training/translate.py lines --base READ/train.jsonl.gz --texts TEXTS --out LINES.txt.xz [--most 160000]
     python training/translate.py write --model PARTS --lines LINES.txt.xz --texts TEXTS --seconds 300
     python training/translate.py check --texts TEXTS --embedder RUN/final.npz --tokenizer SHARDS/tokenizer.json
     python training/translate.py pairs --base READ/train.jsonl.gz --texts TEXTS --out SHARDS
+    python training/translate.py examples --base READ/train.jsonl.gz --texts TEXTS --tokenizer TOKENIZER.json --out OUT
 
 `lines` lists the questions, claims and sentences of READ that no `translated-*.jsonl.gz` in TEXTS has yet, claims and
-their evidence first. `write` runs on a GPU and translates them in this order until the time is up. `check` measures each
+their evidence first; with `--most`, so many lines of examples drawn by `DRAWN`, each example whole. `write` runs on a GPU and translates them in this order until the time is up. `check` measures each
 translation with an earlier embedder; those too far from their original are not used. `pairs` makes shards
 for `train.py`: sentences of a passage in their order, and questions; texts of SQuAD articles are left out.
+`examples` makes examples for the reader, with the question, the passage or both in German.
 """
 
 from __future__ import annotations
@@ -22,15 +24,37 @@ import random
 import re
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from prepare import rows
-from read_prepare import sentences
+from read_prepare import pack, sentences
 
 GROUP = 24_000  # lines a file
 LEAST = 0.92  # cosine of a translation to its original, by an earlier embedder
 ORDER = ("claim", "yesno", "span")
+DRAWN = {
+    "VitaminC": 0.3,
+    "FEVER": 0.4,
+    "Fool-Me-Twice": 0.8,
+    "WiCE": 0.0,
+    "SNLI": 0.25,
+    "MNLI": 0.3,
+    "SCITAIL": 0.3,
+    "BoolQ": 0.3,
+    "QAMR": 0.3,
+    "AdversarialQA": 0.6,
+    "Natural Questions (QED, CLAPnq)": 0.8,
+    "IIRC": 0.5,
+    "FairytaleQA": 0.1,
+    "MedQuAD": 0.15,
+    "PubMedQA": 0.3,
+    "PolicyQA": 0.15,
+    "DoQA": 0.1,
+    "COVID-QA": 0.3,
+}
+"""Shares of the English examples that are translated whole."""
 ENGLISH_ONLY = {"AdversarialQA"}  # rests on SQuAD articles, as an evaluation set does
 
 
@@ -126,15 +150,30 @@ def parts(text: str) -> list[str]:
 def known(folder: str) -> dict[str, str]:
     """Every translation made so far that seems right."""
     paths = sorted(Path(folder).glob("translated-*.jsonl.gz"))
-    return {row["en"]: row["de"] for path in paths for row in rows(str(path)) if row.get("cosine", 1.0) >= LEAST}
+    found = (row for path in paths for row in rows(str(path)))
+    return {
+        row["en"]: row["de"]
+        for row in found
+        if (row["cosine"] >= LEAST if "cosine" in row else good_translation(row["en"], row["de"]))
+    }
 
 
 def lines(options: argparse.Namespace) -> None:
     base = [row for row in rows(options.base) if row["language"] == "en"]
-    base.sort(key=lambda row: ORDER.index(row["task"]))
-    wanted = dict.fromkeys(row["q"] for row in base)
-    for row in base:
-        wanted |= dict.fromkeys(part for part in parts(row["p"]) if len(part) < 600)
+    wanted: dict[str, None] = {}
+    if options.most:
+        random.seed(9)
+        drawn = [row for row in base if random.random() < DRAWN.get(row["source"], 0.0)]
+        random.shuffle(drawn)
+        for row in drawn:
+            found = [row["q"], *parts(row["p"])]
+            if len(found) <= 6 and max(map(len, found)) < 400 and len(wanted) < options.most:
+                wanted.update(dict.fromkeys(found))
+    else:
+        base.sort(key=lambda row: ORDER.index(row["task"]))
+        wanted = dict.fromkeys(row["q"] for row in base)
+        for row in base:
+            wanted.update(dict.fromkeys(part for part in parts(row["p"]) if len(part) < 600))
     done = known(options.texts)
     todo = [line for line in wanted if line not in done and "\n" not in line]
     with lzma.open(options.out, "wt", encoding="utf-8", preset=2) as file:
@@ -208,14 +247,50 @@ def pairs(options: argparse.Namespace) -> None:
     print(f"{counts[0]} sentences ({len(seen)} different), {counts[1]} questions and claims")
 
 
+def joined_packed(job: tuple) -> int:
+    base, words, tokenizer, path, seed = job
+    random.seed(seed)
+    made = [new for row in base for new in joined(row, words)]
+    for row in made:
+        if random.random() < 0.2:
+            row["q"] = row["q"].rstrip("?")
+    return len(pack(made, tokenizer, path)) if made else 0
+
+
+def pack_joined(base: list[dict], german: dict[str, str], tokenizer: str, out: str, count: int) -> int:
+    """Pack the English examples with German in their place, in `count` processes."""
+    random.shuffle(base)
+    jobs = []
+    for number in range(count):
+        share = base[number::count]
+        wanted = {row["q"] for row in share}
+        wanted |= {row["p"][a:b].strip() for row in share for a, b in sentences(row["p"])}
+        wanted |= {row["p"][slice(*row["span"])] for row in share if row["span"]}
+        words = {part: german[part] for part in wanted if part in german}
+        jobs.append((share, words, tokenizer, os.path.join(out, f"train-translated-{number}.npz"), number))
+    with ProcessPoolExecutor(count) as pool:
+        return sum(pool.map(joined_packed, jobs))
+
+
+def examples(options: argparse.Namespace) -> None:
+    os.makedirs(options.out, exist_ok=True)
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"
+    base = [row for row in rows(options.base) if row["language"] == "en"]
+    made = pack_joined(base, known(options.texts), options.tokenizer, options.out, options.processes)
+    print(f"{made} examples with German of {len(base)}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("lines", "write", "check", "pairs"))
+    parser.add_argument("what", choices=("lines", "write", "check", "pairs", "examples"))
     for name in ("base", "texts", "out", "model", "lines", "embedder", "tokenizer"):
         parser.add_argument("--" + name, default="")
     parser.add_argument("--seconds", type=float, default=300)
+    parser.add_argument("--most", type=int, default=0, help="lines to translate")
+    parser.add_argument("--processes", type=int, default=14)
     options = parser.parse_args()
-    {"lines": lines, "write": write, "check": check, "pairs": pairs}[options.what](options)
+    chosen = {"lines": lines, "write": write, "check": check, "pairs": pairs, "examples": examples}
+    chosen[options.what](options)
 
 
 if __name__ == "__main__":

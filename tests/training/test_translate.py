@@ -19,6 +19,9 @@ GERMAN = {
 }
 
 
+SOURCES = [*((number, "QAMR") for number in range(900)), *((number, "StackExchange") for number in range(900, 950))]
+
+
 @pytest.fixture(autouse=True)
 def fixed() -> None:
     random.seed(2)
@@ -90,7 +93,7 @@ def write_rows(path: Path, found: list[dict]) -> str:
 
 
 def options(folder: Path, **paths: str) -> argparse.Namespace:
-    return argparse.Namespace(texts=str(folder), **paths)
+    return argparse.Namespace(most=0, texts=str(folder), **paths)
 
 
 def test_only_what_is_not_translated_yet_is_listed_claims_first(tmp_path: Path) -> None:
@@ -131,3 +134,29 @@ def test_sentences_of_a_passage_stay_together_in_a_shard(tmp_path: Path) -> None
         assert file.read() == "".join(f"{english}\t{german}\n" for english, german in GERMAN.items()) + "\n"
     with lzma.open(tmp_path / "pairs-questions.txt.xz", "rt", encoding="utf-8") as file:
         assert file.read() == "What does a ticket cost?\tWas kostet eine Karte?\n\n"
+
+
+def test_with_a_number_of_lines_whole_examples_are_listed(tmp_path: Path) -> None:
+    base, out = tmp_path / "base.jsonl.gz", tmp_path / "lines.txt.xz"
+    two = [{"q": f"What costs {n}?", "p": f"It costs {n}. It is new.", "source": source} for n, source in SOURCES]
+    with gzip.open(base, "wt", encoding="utf-8") as file:
+        file.writelines(json.dumps(one | {"language": "en", "task": "span"}) + "\n" for one in two)
+    lines(argparse.Namespace(base=str(base), texts=str(tmp_path), out=str(out), most=50))
+    with lzma.open(out, "rt", encoding="utf-8") as file:
+        listed = file.read().split("\n")[:-1]
+    assert len(listed) >= 50
+    for line in listed:
+        if line.startswith("What"):
+            assert f"It costs {line[11:-1]}." in listed
+            assert int(line[11:-1]) < 900  # the others are of a source that is not drawn
+
+
+def test_translations_that_no_embedder_measured_are_used_if_their_numbers_agree(tmp_path: Path) -> None:
+    made = [
+        {"en": "It opens at 9 every day.", "de": "Es öffnet jeden Tag um 9."},
+        {"en": "It opens at 8 every day.", "de": "Es öffnet jeden Tag um 9."},
+        {"en": "It opens at 7 every day.", "de": "Es öffnet jeden Tag um 7.", "cosine": 0.5},
+    ]
+    with gzip.open(tmp_path / "translated-0.jsonl.gz", "wt", encoding="utf-8") as file:
+        file.writelines(json.dumps(one) + "\n" for one in made)
+    assert list(known(str(tmp_path))) == ["It opens at 9 every day."]
