@@ -38,7 +38,7 @@ class Sentence:
 
     `number` counts the sentences of its passage. `embedded_text` has the names of the columns for a row of a
     table, and the question of the source for a sentence that answers one. `refers_back` means that the sentence begins with a reference to the sentence before. `above` are the names
-    of its document, the headings, and the question of the source that it follows. `is_heading` marks a heading.
+    of its document, the headings, and the salutation and the question of the source that it follows. `is_heading` marks a heading.
     `asked` is the question of the source that it answers, `after_yes_no` the offset after its own bare yes or no, and
     `is_quoted` marks an earlier mail that a mail quotes.
     """
@@ -123,7 +123,7 @@ def _of(source: int, hit: Hit) -> list[Sentence]:
     held = [_terms_with_joined(chunk.text[start:end], chunk.language) for start, end in spans]
     around = frozenset[str]().union(*held)
     names = " ".join([chunk.title, _FILE_ENDING.sub("", chunk.document_name), *chunk.heading_path, chunk.header])
-    nothing, asked, asked_at, heading = frozenset[str](), "", -1, ""
+    nothing, asked, asked_at, heading, addressed = frozenset[str](), "", -1, "", ""
     made = []
     for n, (start, end) in enumerate(spans):
         text = chunk.text[start:end]
@@ -137,7 +137,9 @@ def _of(source: int, hit: Hit) -> list[Sentence]:
             continue
         if asked and n - asked_at > MAX_ANSWERING_SENTENCES:
             asked = ""
-        above = " ".join(part for part in (names, heading, asked) if part)
+        above = " ".join(part for part in (names, heading, addressed, asked) if part)
+        if _salutation(chunk.language).fullmatch(text):
+            addressed = text
         named = frozenset(terms(" ".join(columns(chunk, start)), chunk.language)) if is_row(text) else nothing
         made.append(
             Sentence(

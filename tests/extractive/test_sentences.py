@@ -14,6 +14,13 @@ def test_a_salutation_is_known_by_its_first_words_and_its_comma() -> None:
     assert [one.is_salutation for one in sentences_of([hit(german, language="de")])] == [True, False]
 
 
+def test_the_sentences_of_a_letter_are_about_whom_it_addresses() -> None:
+    letter = "Three lamps broke.\n\nDear Ms Dubois,\n\nYou get a voucher of 30 euros.\n\nKind regards"
+    before, greeting, answer, _ = sentences_of([hit(letter)])
+    assert "duboi" not in before.heading_terms | greeting.heading_terms
+    assert "duboi" in answer.heading_terms
+
+
 def test_a_sentence_knows_what_stands_around_it() -> None:
     [first, second] = sentences_of([hit("Peyton Manning won. He was old.", title="Games", heading_path=("Finals",))])
     assert (first.refers_back, second.refers_back) == (False, True)

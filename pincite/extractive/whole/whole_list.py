@@ -47,6 +47,7 @@ WEIGHTS = {
     "steps": 0.3,
     "code": 0.4,
     "read": 0.6,
+    "labelled": 0.5,
 }
 """Weights of the features, set by hand."""
 PENALTIES = {"row": 0.15, "line": 0.1, "prose": 0.35}
@@ -192,7 +193,8 @@ def list_score(
     section, language = listing.section, listing.section.language
     lead = _text(listing.lead, sources) if listing.lead else ""
     labels = {label_of(_text(block, sources)) for block in listing.items}
-    lead = f"{lead} {labels.pop() if len(labels) == 1 else ''}"
+    label = labels.pop() if len(labels) == 1 else ""
+    lead = f"{lead} {label}"
     own = frozenset(terms(f"{section.heading if section.heading != section.title else ''} {lead}", language))
     above = frozenset(terms(" ".join((section.title, *section.path)), language))
     inside = frozenset(terms(" ".join(_text(block, sources) for block in listing.items), language))
@@ -225,6 +227,7 @@ def list_score(
         "meaning": max(0.0, meaning),
         "steps": float(question.answer.form == "steps" and listing.ordered),
         "read": 0.0 if read is None else 2 * read - 1,
+        "labelled": float(_share(question, frozenset(terms(label, language))) > 0),
     }
     penalty = 0.0 if listing.answers else PENALTIES.get(listing.items[0].kind, 0.0)
     return sum(WEIGHTS[name] * value for name, value in features.items()) - penalty

@@ -70,6 +70,18 @@ def test_rows_that_the_question_chooses_from_are_not_given_whole() -> None:
     assert told("Which fees are for children?") == []
 
 
+def test_a_list_whose_items_have_the_label_asked_for_wins_over_one_that_the_reader_prefers() -> None:
+    found = sentences_of(SOURCES)
+    asked = question_terms("List all actions", found)
+    scored = score_sentences(asked, found, [0.5] * len(found))
+    likely = likely_lists(asked, scored, SOURCES)
+    by_text = {"".join(part.text for part in list_parts(one, SOURCES)): one for one in likely}
+    labelled = next(one for text, one in by_text.items() if "Action" in text and "Present" not in text)
+    other = next(one for text, one in by_text.items() if "Adults" in text or "Cloths" in text)
+    scores = [list_score(asked, one, scored, SOURCES, 0.5, read) for one, read in ((labelled, 0.15), (other, 0.5))]
+    assert scores[0] > scores[1] + 0.5
+
+
 def test_lines_that_begin_with_somebody_are_those_of_this_person() -> None:
     tasks = [section("Tasks", "Oona: oil the hinges\nPiet: count the tents\nOona: order rope\nVera: call the ferry", 1)]
     found = sentences_of(tasks)
