@@ -50,7 +50,7 @@ def test_the_model_in_use_is_verified_and_named_with_its_licence(
 ) -> None:
     used = ("doctor", "--json", "--set", "embedding.provider=pincite_embed")
     models = [check["found"] for check in library(*used).json["checks"] if check["name"] == "model"]
-    for name, found in zip(("pincite-embed 1", "pincite-read 4"), models, strict=True):
+    for name, found in zip(("pincite-embed 1", "pincite-read 5"), models, strict=True):
         assert name in found
         assert "licence CC BY-SA 4.0" in found
     monkeypatch.setattr(shipped, "FOLDER", tmp_path)

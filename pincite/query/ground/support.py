@@ -28,7 +28,7 @@ REFUTED_SUPPORT = 0.1
 """What is left where the passage says otherwise."""
 UNFOUNDED_SUPPORT = 0.2
 """What is left where the passage lacks a number or a name of the claim."""
-READER_ODDS = 2.0
+READER_ODDS = 1.4
 """Factor on the reader's odds that a passage supports a claim, chosen on held-out claims; see docs/evaluation.md."""
 CONTEXT_WORD_WEIGHT = 0.5
 """What a word is worth that stands elsewhere in the passage, in its title or its headings."""

@@ -98,9 +98,9 @@ def test_passages_are_ranked_by_shared_words() -> None:
 
 def test_the_reader_decides_what_words_and_rules_leave_open() -> None:
     verdict_so_far = SupportVerdict(0, 10, 0.8, 0.6, open=True)
-    supported, denied = (decide_by_reader(verdict_so_far, probability) for probability in (0.4, 0.2))
-    assert (supported.support, supported.reason, supported.open) == (0.5714, None, False)  # 2 x .4 / (2 x .4 + .6)
-    assert (denied.support, denied.reason) == (0.3333, "the source does not say so")
+    supported, denied = (decide_by_reader(verdict_so_far, probability) for probability in (0.5, 0.2))
+    assert (supported.support, supported.reason, supported.open) == (0.5833, None, False)  # 1.4 x .5 / (1.4 x .5 + .5)
+    assert (denied.support, denied.reason) == (0.2593, "the source does not say so")
 
 
 def test_the_reader_decides_where_only_a_negation_or_other_words_speak_against_a_claim() -> None:
