@@ -15,7 +15,7 @@ from heapq import heapify, heappop, heappush
 from pincite.config.branches.retrieval import Rag
 from pincite.core.query.hits import Adjustment, Hit, Scale
 from pincite.core.query.plan import Plan
-from pincite.query.rank.relevance import chunk_terms
+from pincite.query.rank.relevance import plain_chunk_terms
 from pincite.text.terms import words
 
 MIN_DUPLICATE_SHARE = 0.95
@@ -139,7 +139,7 @@ def mmr(hits: Sequence[Hit], weight: float, limit: int) -> list[Hit]:
     scores = [hit.score for hit in hits]
     span = max(max(scores) - min(scores), MIN_SCORE_RANGE * abs(max(scores)))
     scale = Scale(weight, min(scores), span or 1.0)
-    terms_of = [chunk_terms(hit.chunk) for hit in hits]
+    terms_of = [plain_chunk_terms(hit.chunk) for hit in hits]
     similarity, compared, chosen = [0.0] * len(hits), [0] * len(hits), list[int]()
 
     def mmr_value(n: int) -> float:

@@ -7,7 +7,8 @@ from functools import lru_cache
 from pincite.core.query.hits import Hit, RetrievedChunk
 from pincite.core.run import Run
 from pincite.models.calibration import Calibration, on_common_scale
-from pincite.text.terms import query_terms, terms
+from pincite.text.terms import plain_terms, query_terms, question_language, terms
+from pincite.text.wording.equivalents import equivalents
 
 MAX_CACHED_CHARS = 10_000
 """The terms of texts up to this many characters are cached; whole documents may be hits as well."""
@@ -27,13 +28,23 @@ def scaled_similarity(run: Run, hit: Hit) -> float:
 
 
 def chunk_terms(chunk: RetrievedChunk) -> frozenset[str]:
-    """The terms of a passage, its title and its headings."""
-    parts = chunk.title, chunk.heading_path, chunk.header, chunk.text, chunk.language
+    """The terms of a passage, its title and its headings, with the keys of other spellings."""
+    return _of_chunk(chunk, keys=True)
+
+
+def plain_chunk_terms(chunk: RetrievedChunk) -> frozenset[str]:
+    """The terms of a passage, its title and its headings, without the keys of other spellings."""
+    return _of_chunk(chunk, keys=False)
+
+
+def _of_chunk(chunk: RetrievedChunk, *, keys: bool) -> frozenset[str]:
+    parts = chunk.title, chunk.heading_path, chunk.header, chunk.text, chunk.language, keys
     return _cached_terms(*parts) if len(chunk.text) <= MAX_CACHED_CHARS else _terms(*parts)
 
 
-def _terms(title: str, headings: Sequence[str], header: str, text: str, language: str) -> frozenset[str]:
-    return frozenset(terms(f"{title} {' '.join(headings)} {header} {text}", language))
+def _terms(title: str, headings: Sequence[str], header: str, text: str, language: str, keys: bool) -> frozenset[str]:
+    read = terms if keys else plain_terms
+    return frozenset(read(f"{title} {' '.join(headings)} {header} {text}", language))
 
 
 _cached_terms = lru_cache(maxsize=1024)(_terms)
@@ -42,7 +53,8 @@ _cached_terms = lru_cache(maxsize=1024)(_terms)
 
 def relevance(queries: Sequence[str], chunk: RetrievedChunk, cosine: float, calibration: Calibration) -> float:
     """The relevance of a passage, by its cosine and its coverage of the best-covered query, as calibrated."""
-    held, language = chunk_terms(chunk), chunk.language
+    language = chunk.language
+    held = chunk_terms(chunk) if any(map(_has_keys, queries)) else plain_chunk_terms(chunk)
     covered = max([coverage(query, held, language) for query in queries])
     return _logistic(calibration.bias + calibration.cosine * cosine + calibration.coverage * covered)
 
@@ -57,6 +69,12 @@ def coverage(query: str, held: frozenset[str], language: str) -> float:
 def _query_terms(query: str, language: str) -> frozenset[str]:
     """The terms of a query; cached, since they are the same for every passage of a language."""
     return frozenset(query_terms(query, [language]))
+
+
+@lru_cache(maxsize=64)
+def _has_keys(query: str) -> bool:
+    """Whether a query has something with other spellings; without it, the keys of a passage count for nothing."""
+    return bool(equivalents(query, question_language(query)))
 
 
 def _logistic(x: float) -> float:

@@ -72,7 +72,7 @@ def _names_in_passage(text: str) -> frozenset[str]:
 def names_in(text: str) -> Iterator[str]:
     """What may be somebody's title in a text, as written: up to six words from one with a capital or a figure."""
     spans = [match.span() for match in _WORD.finditer(text)]
-    stop_words, is_plain = lang.recognised_words("terms.stop_words"), text.isprintable() and "  " not in text
+    stop_words = lang.recognised_words("terms.stop_words")
     for first, (start, _) in enumerate(spans):
         if not (text[start].isupper() or text[start].isdigit()):
             continue
@@ -83,7 +83,8 @@ def names_in(text: str) -> Iterator[str]:
             meant = meant or text[begin:end].lower() not in stop_words
             reached = end
             if meant and end - start >= _MIN_NAME_CHARS:
-                yield text[start:end] if is_plain else " ".join(text[start:end].split())
+                name = text[start:end]
+                yield name if name.isprintable() and "  " not in name else " ".join(name.split())
 
 
 def bare_title(title: str) -> str:
