@@ -70,6 +70,27 @@ def test_keys_lead_everywhere(site: Site) -> None:
         assert page.url == f"{site.url}/ask"
 
 
+def test_a_closed_dialog_leaves_the_focus_where_it_has_moved(site: Site) -> None:
+    with site.visit("/ask") as page:
+        page.get_by_role("button", name="Appearance and language").focus()
+        page.keyboard.press("?")
+        expect(page.get_by_role("dialog")).to_be_visible()
+        page.evaluate(
+            """() => {
+                document.querySelector("dialog button.icon-button").click();
+                new MutationObserver((_, seen) => {
+                    if (document.querySelector("dialog")) return;
+                    seen.disconnect();
+                    document.querySelector("[data-ask]").focus();
+                }).observe(document.body, { childList: true, subtree: true });
+            }"""
+        )
+        expect(page.get_by_role("dialog")).to_have_count(0)
+        expect(page.locator("[data-ask]")).to_be_focused()
+        page.wait_for_timeout(200)
+        expect(page.locator("[data-ask]")).to_be_focused()
+
+
 def test_the_look_and_the_language_are_chosen_and_kept(site: Site) -> None:
     with site.visit("/ask") as page:
         page.get_by_role("button", name="Appearance and language").click()

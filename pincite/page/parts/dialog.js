@@ -9,8 +9,12 @@ export function Dialog({ title, close, sheet = false, footer, children }) {
   const id = useId();
   useEffect(() => {
     const before = document.activeElement;
-    element.current.showModal();
-    return () => before?.focus?.();
+    const dialog = element.current;
+    dialog.showModal();
+    return () => {
+      const now = document.activeElement;
+      if (!now || now === document.body || dialog.contains(now)) before?.focus?.(); // else it has moved on
+    };
   }, []);
   const beside = (event) => event.target === element.current && close();
   return html`<dialog ref=${element} class=${sheet ? "beside" : ""} aria-labelledby=${id} onClick=${beside}
