@@ -76,6 +76,27 @@ def test_a_title_of_letters_and_numbers_can_be_cited(walk: Walk) -> None:
     assert [one["title"] for one in told["sources"]] == ["Q4 2023"]
 
 
+def test_a_title_that_looks_like_a_number_is_a_title(walk: Walk) -> None:
+    walk.door.add(
+        "gates", s1="# Source 2\n\nThe gate of the yard is red.\n", s2="# 12\n\nThe fence of the yard is green.\n"
+    )
+    walk.says("The gate of the yard is red [Source 2]. The fence of the yard is green [12]. Both are new [1].")
+    told = walk.ask("/api/query", query="What colour are the gate and the fence of the yard?", folder="gates")
+    assert told["answer"].startswith("The gate of the yard is red [Source 2]. The fence of the yard is green [12].")
+    assert [(one["title"], one["matched"], one["matchedBy"]) for one in told["citations"]] == [
+        ("Source 2", True, "title"), ("12", True, "title"), ("1", False, None),
+    ]  # fmt: skip
+
+
+def test_a_title_of_several_lines_or_of_many_words_can_be_cited(walk: Walk) -> None:
+    long = "Long rules " + "of the yard and its gates " * 9 + "Q"
+    walk.door.add("long", rules=f"---\ntitle: {long}\n---\n\nThe gate of the yard is locked at night.\n")
+    for shown in (long, long.replace("the yard", "the\nyard", 1)):
+        walk.says(f"The gate of the yard is locked at night [{shown}].")
+        told = walk.ask("/api/query", query="When is the gate of the yard locked?", folder="long")
+        assert [(one["title"], one["matched"]) for one in told["citations"]] == [(long, True)]
+
+
 def test_a_mark_of_two_titles_cites_both(walk: Walk) -> None:
     said = "Up to five vacation days carry over into the next year"
     walk.says(f"{said} [Leave Policy, Vacation Policy].")

@@ -33,10 +33,11 @@ def walk(module_database_url: str, tmp_path_factory: pytest.TempPathFactory) -> 
         yield made
 
 
-def taken_in(walk: Walk, name: str, text: str) -> dict[str, Any]:
+def taken_in(walk: Walk, name: str, text: str, **given: str) -> dict[str, Any]:
     """What is told of a file that was uploaded, started and processed."""
     walk.says({"say": WRITTEN, "match": "."})
-    sent = walk.client.post(f"{STORE}/documents/upload", files={"file": (name, text)}, data={"folder": "pets"}).json()
+    data = {"folder": "pets", **given}
+    sent = walk.client.post(f"{STORE}/documents/upload", files={"file": (name, text)}, data=data).json()
     assert sent["status"] == "pending"
     assert walk.client.post(f"{STORE}/documents/start", json={"docId": sent["docId"]}).status_code == 202
     assert {one["status"] for one in completed(walk.client, "pets")} == {"completed"}
@@ -91,6 +92,13 @@ def test_what_is_embedded_is_enriched_and_what_is_kept_and_found_is_not(walk: Wa
     assert {"version", "source_uri", "heading_path", "start_line", "end_line", "content_type", "language"} <= set(
         metadata
     )
+
+
+def test_the_model_that_enriches_is_told_the_title_that_the_uploader_gave(walk: Walk) -> None:
+    taken_in(walk, "named.md", "# Heading\n\nNewts live in ponds.\n", title="Pond animals")
+    [asked] = [str(one["messages"]) for one in walk.prompts() if "Newts live" in str(one["messages"])]
+    assert "title: Pond animals" in asked
+    assert "title: Heading" not in asked
 
 
 def test_without_enrichment_a_passage_is_embedded_under_its_labels(database_url: str, tmp_path: Path) -> None:

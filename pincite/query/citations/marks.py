@@ -20,6 +20,10 @@ _BRACKETS = re.compile(
     rf"(?<![!\[])\[([^\[\]\n]{{1,200}})\](?!\(|\]|:\s*\S+://)|【([^【】\n]{{1,200}})】|\(({_WORD}\s[^()\n]{{1,60}})\)",
     re.IGNORECASE,
 )
+_TITLED_BRACKETS = re.compile(r"(?<![!\[])\[([^\[\]]{1,500})\](?!\(|\]|:\s*\S+://)")
+"""Where titles are cited: a long title may go over the end of a line."""
+_NUMBER_BEFORE_TITLE = re.compile(rf"{_WORD}\s*#?\d{{1,3}}\s*[:>,–|-]\s*(?=\D)", re.IGNORECASE)
+_YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
 _DEFINES = re.compile(r"^[ \t>]*\[\^?[\w-]{1,40}\]:", re.MULTILINE)
 """The definition of a footnote or of a link, at the start of a line."""
 _NUMBERS = re.compile(
@@ -70,18 +74,20 @@ class _TitleMatch:
     has_section: bool = True
 
 
-def normalise_marks(text: str, sources: Sequence[Hit]) -> tuple[str, list[CitationMark]]:
+def normalise_marks(text: str, sources: Sequence[Hit], *, titled: bool = False) -> tuple[str, list[CitationMark]]:
     """The answer with its marks in one form, `[Source N]`, and the marks with their sources.
 
-    Brackets in code, links, images, footnote definitions and check boxes stay unchanged.
+    Brackets in code, links, images, footnote definitions and check boxes stay unchanged. Where the model was shown titles
+    and no numbers (`titled`), each mark names a title and stays as it is.
     """
     pieces: list[str] = []
     marks: list[CitationMark] = []
     last = length = 0
     untouched = [match.span() for pattern in (_CODE, _DEFINES) for match in pattern.finditer(text)]
-    for match in _BRACKETS.finditer(text):
-        inner = match[1] or match[2] or match[3]
-        found = [] if _is_inside(match.start(), untouched) else _resolve(inner, match.group(), sources)
+    for match in (_TITLED_BRACKETS if titled else _BRACKETS).finditer(text):
+        inner = next(filter(None, match.groups()))
+        resolve = _resolve_titled if titled else _resolve
+        found = [] if _is_inside(match.start(), untouched) else resolve(inner, match.group(), sources)
         if not found:
             continue
         pieces.append(text[last : match.start()])
@@ -104,7 +110,7 @@ def cited_beyond(text: str, shown: Sequence[Hit], others: Sequence[Hit]) -> list
     """
     keys = {hit.chunk.key for hit in shown}
     known = [*shown, *(hit for hit in others if hit.chunk.key not in keys)]
-    marks = [mark for mark in normalise_marks(text, known)[1] if mark.text in text]
+    marks = [mark for mark in normalise_marks(text, known, titled=True)[1] if mark.text in text]
     fitting = [mark.fitting for mark in marks if min(mark.fitting, default=0) > len(shown)]
     return [known[number - 1] for number in dict.fromkeys(number for one in fitting for number in one)]
 
@@ -121,20 +127,32 @@ def _resolve(inner: str, shown: str, sources: Sequence[Hit]) -> list[CitationMar
         return [_numbered_mark(number, len(sources)) for number in wanted]
     if bare.lower() in {"", "x"} or not (_WORDY.search(bare) or _is_title(bare, sources)):
         return []
-    return [
-        CitationMark(
-            text,
-            0,
-            0,
-            found.fitting[0] if found.fitting else None,
-            found.matched_by,
-            found.title,
-            found.section,
-            found.fitting,
-            found.has_section,
-        )
-        for text, found in _titles(bare, shown, sources)
-    ]
+    return [_titled_mark(text, found) for text, found in _titles(bare, shown, sources)]
+
+
+def _resolve_titled(inner: str, shown: str, sources: Sequence[Hit]) -> list[CitationMark]:
+    """The marks that a bracket stands for where titles are cited; a number is one only as somebody's whole title.
+
+    Single letters, years and brackets without letters and whole numbers are no citations, unless a title is equal.
+    """
+    bare = _NUMBER_BEFORE_TITLE.sub("", " ".join(inner.split()))
+    if not bare:
+        return []
+    found = _titles(bare, shown, sources)
+    if any(match.matched_by == "title" for _, match in found):
+        return [_titled_mark(text, match) for text, match in found]
+    if bare.isdecimal():
+        return [] if _YEAR.fullmatch(bare) else [CitationMark(shown, 0, 0, None, None, bare)]
+    if len(bare) < 2 or not any(map(str.isalpha, bare)):
+        return []
+    return [_titled_mark(text, match) for text, match in found]
+
+
+def _titled_mark(text: str, found: _TitleMatch) -> CitationMark:
+    source = found.fitting[0] if found.fitting else None
+    return CitationMark(
+        text, 0, 0, source, found.matched_by, found.title, found.section, found.fitting, found.has_section
+    )
 
 
 def _titles(bare: str, shown: str, sources: Sequence[Hit]) -> list[tuple[str, _TitleMatch]]:

@@ -35,9 +35,9 @@ class DraftStatement:
     sources: tuple[int, ...] = ()
 
 
-def statements_of(text: str, sources: Sequence[Hit]) -> list[DraftStatement]:
-    """The statements of a draft, in order."""
-    text, marks = normalise_marks(text, sources)
+def statements_of(text: str, sources: Sequence[Hit], *, titled: bool = False) -> list[DraftStatement]:
+    """The statements of a draft, in order; `titled` where it cites titles."""
+    text, marks = normalise_marks(text, sources, titled=titled)
     _, claims = claims_of(text, [(mark.start, mark.end) for mark in marks])
     language = question_language(text)
     return [

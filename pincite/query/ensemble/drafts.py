@@ -43,7 +43,8 @@ class Ballot:
 
 async def voting(run: Run, prompt: Prompt, drafts: Sequence[Draft]) -> Draft:
     """The draft with most agreed and supported statements; a warning names the statements that only it makes."""
-    statements = [statements_of(one.text, prompt.sources) for one in drafts]
+    titled = run.settings.citations.form == "title"
+    statements = [statements_of(one.text, prompt.sources, titled=titled and not one.quotes) for one in drafts]
     vectors = await _vectors(run, statements)
     ballots = await asyncio.to_thread(count_votes, drafts, statements, vectors, prompt.sources)
     chosen = pick_winner(ballots)

@@ -47,7 +47,7 @@ async def extractive_draft(run: Run, prompt: Prompt) -> Draft:
 def build_draft(run: Run, prompt: Prompt, pieces: Sequence[StreamPart], given: Sequence[str]) -> Draft:
     """The draft made of complete output; links are allowed to URLs in the texts `given` and in the sources."""
     link_policy = LinkPolicy.allowing([*given, *linked_texts(prompt.sources)])
-    writer = _DraftWriter(run, _stream_filter(run.kit.llm, prompt, link_policy), link_policy)
+    writer = _DraftWriter(run, _stream_filter(run, run.kit.llm, prompt, link_policy), link_policy)
     for piece in pieces:
         writer.add(piece)
     writer.finish()
@@ -62,7 +62,7 @@ async def _write(run: Run, llm: LLM, prompt: Prompt, *, streamed: bool = True) -
         run.prompt = prompt
     given = [*(message.content for message in prompt.messages), *linked_texts(prompt.sources)]
     link_policy = LinkPolicy.allowing(given)
-    writer = _DraftWriter(run, _stream_filter(llm, prompt, link_policy), link_policy, streamed)
+    writer = _DraftWriter(run, _stream_filter(run, llm, prompt, link_policy), link_policy, streamed)
     failure: Unavailable | None = None
     try:
         async with aclosing(llm.write(prompt)) as pieces:  # type: ignore[type-var]
@@ -89,9 +89,12 @@ def linked_texts(sources: Sequence[Hit]) -> list[str]:
     return [text for one in chunks for text in (one.text, one.source_uri or "", *one.source_urls)]
 
 
-def _stream_filter(llm: LLM, prompt: Prompt, link_policy: LinkPolicy) -> StreamFilter:
+def _stream_filter(run: Run, llm: LLM, prompt: Prompt, link_policy: LinkPolicy) -> StreamFilter:
+    titled = run.settings.citations.form == "title" and llm is not run.kit.extractive
     thinks = bool(facts_of(prompt.sampling.model or llm.name).thinking)
-    return StreamFilter(lambda text: normalise_marks(text, prompt.sources)[0], link_policy, thinks=thinks)
+    return StreamFilter(
+        lambda text: normalise_marks(text, prompt.sources, titled=titled)[0], link_policy, thinks=thinks
+    )
 
 
 @dataclass(slots=True)

@@ -94,7 +94,7 @@ async def claim_check(run: Run, sources: Sequence[Hit], draft: Draft, question: 
     if draft.quotes:  # the answerer says itself what it cites; brackets in its quotes belong to the documents
         text, marks = draft.text, [_code_mark(quote, draft.text) for quote in draft.quotes]
     else:
-        text, marks = normalise_marks(draft.text, sources)
+        text, marks = normalise_marks(draft.text, sources, titled=run.settings.citations.form == "title")
     check = await check_text(run, text, marks, sources, copied=bool(draft.quotes), question=question)
     return _with_values_checked(check, draft.quotes, sources)
 

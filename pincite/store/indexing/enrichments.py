@@ -20,15 +20,15 @@ class Enrichments:
         """Return the metadata of a job's document; `Conflict` if it was removed."""
         query = (
             "select d.id, v.id, d.name, d.source_uri, d.given ->> 'author', d.given ->> 'description',"
-            " d.given -> 'tags' from document d join version v on v.document_id = d.id"
+            " d.given -> 'tags', d.given ->> 'title' from document d join version v on v.document_id = d.id"
             " where d.id = %(id)s and v.key = %(version)s"
         )
         values = {"id": job.document_id, "version": job.version}
         [found] = await self._database.run_batch(job.owner, query, values=values)
         if not found:
             raise Conflict("the document was removed while it was being processed")
-        [(document_id, version, name, source_uri, author, description, tags)] = found
-        return About(document_id, version, name, source_uri, author, description, tuple(tags or ()))
+        [(document_id, version, name, source_uri, author, description, tags, title)] = found
+        return About(document_id, version, name, source_uri, author, description, tuple(tags or ()), title)
 
     async def known(self, owner: str, hashes: Sequence[bytes]) -> dict[bytes, Enriched]:
         """Return the cached enrichments of these hashes, from any document of this owner."""

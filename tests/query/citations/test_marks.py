@@ -226,3 +226,30 @@ def test_marks_have_exact_offsets_and_existing_sources(text: str) -> None:
     assert all(mark.source is None or 1 <= mark.source <= len(SOURCES) for mark in marks)
     assert [mark.start for mark in marks] == sorted(mark.start for mark in marks)
     assert normalise_marks(shown, SOURCES)[0] == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "marks"),
+    [
+        ("x [Leave Policy].", [("Leave Policy", "title", 1)]),
+        ("x [2].", [("2", None, None)]),
+        ("x [Source 2].", [("Source 2", None, None)]),
+        ("x [Source 3: Travel Guide].", [("Travel Guide", "title", 2)]),
+        ("x [Travel\nGuide].", [("Travel Guide", "title", 2)]),
+        ("x [D4] [Q7] [2a] [p. 3]", [("D4", None, None), ("Q7", None, None), ("2a", None, None), ("p. 3", None, None)]),
+        ("x [a] [ ] [x] [2024] [12.5] [...] `[D4]` [D4](https://a.example)", []),
+    ],
+)
+def test_where_titles_are_cited_each_mark_names_a_title_and_stays_as_it_is(
+    text: str, marks: list[tuple[str, str | None, int | None]]
+) -> None:
+    shown, found = normalise_marks(text, SOURCES, titled=True)
+    assert shown == text
+    assert [(one.title, one.matched_by, one.source) for one in found] == marks
+    assert [shown[one.start : one.end] for one in found] == [one.text for one in found]
+
+
+def test_a_document_titled_as_a_number_is_cited_by_it_only_where_titles_are_cited() -> None:
+    sources = [hit("a", key=1, title="Leave Policy"), hit("b", key=2, title="Source 1"), hit("c", key=3, title="2024")]
+    assert [one.source for one in normalise_marks("x [Source 1]", sources)[1]] == [1]
+    assert [one.source for one in normalise_marks("x [Source 1] [2024]", sources, titled=True)[1]] == [2, 3]
