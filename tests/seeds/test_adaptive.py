@@ -245,6 +245,22 @@ def test_a_hypothetical_answer_is_in_the_plan_only_where_one_is_written(walk: Wa
         assert any("hypothetical answer" in line for line in told["metadata"]["plan"]) == written
 
 
+@pytest.mark.parametrize("strategy", ["dense_only", "hybrid", "fusion"])
+def test_hypothetical_questions_take_no_place_among_the_candidates(walk: Walk, strategy: str) -> None:
+    things = "mirror dome lens motor gear pier hatch crane lamp sensor mount cable pump valve filter clock frame rail"
+    asking = {
+        f"q{name}": f"# The {name}\n\n## Hypothetical questions\n\n- What is the {name} of the telescope made of?\n"
+        f"- Who repairs the {name} of the telescope?\n- When was the {name} of the telescope replaced?\n"
+        for name in things.split()
+    }
+    if not walk.client.get("/api/v1/documents", params={"folder": "scope"}).json()["items"]:
+        walk.door.add(
+            "scope", **asking, real="# Workshop\n\n## Staff\n\nParts are serviced by Ivana Horn twice a year.\n"
+        )
+    found = walk.ask("/api/v1/search", query="Who repairs the telescope?", folder="scope", strategy=strategy)
+    assert ["Ivana Horn" in one["text"] for one in found["results"]] == [True]
+
+
 def test_a_refusal_by_the_threshold_names_it(walk: Walk) -> None:
     told = asked(walk, "Nobody should be asked.", message="Who books flights?")
     [warning] = told["warnings"]

@@ -20,7 +20,7 @@ TABLE: dict[str, tuple[object, ...]] = {
     "rag.fusion": ("relative_score", ANY, ANY, "relative_score", "relative_score", "rrf"),
     "rag.alpha": (0.5, ANY, ANY, 0.3, 0.5, ANY),
     "rag.rrf_k": (30, ANY, ANY, ANY, ANY, 30),
-    "rag.multi_query_rrf_k": (60, 60, ANY, ANY, ANY, 60),
+    "rag.multi_query_rrf_k": (60, 60, ANY, ANY, ANY, 30),
     "rag.max_queries": (5, 5, 1, 1, 1, 3),
     "rag.similarity_threshold": (ANY, 0.0, 0.15, 0.1, 0.0, 0.4),
     "rag.threshold_on": ("relevance", "similarity", "similarity", "similarity", "similarity", "similarity"),

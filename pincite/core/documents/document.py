@@ -13,6 +13,8 @@ ContentType = Literal[
     "prose", "table", "code", "code_part", "list", "glossary", "contents", "image_credits", "hypothetical_question"
 ]  # fmt: skip
 """The type of a chunk's content; `code_part` is a part of a code block that was too long for one chunk."""
+HIDDEN_CONTENT_TYPE: ContentType = "hypothetical_question"
+"""Questions that a document lists about itself: they are no results, and take no place among the candidates."""
 Markup = Literal["markdown", "plain"]
 UploadOutcome = Literal["new", "new_version", "again", "unchanged"]
 """The outcome of an upload; `again` means unchanged bytes that are indexed again."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from pincite.core.documents.document import HIDDEN_CONTENT_TYPE
 from pincite.core.query.hits import Hit
 from pincite.core.query.plan import Plan
 from pincite.core.run import Run
@@ -9,7 +10,6 @@ from pincite.models.calibration import LEXICAL_ONLY, known_calibration
 from pincite.query.evidence.relevance_filter import threshold_score
 from pincite.query.rank.diversity import dedupe
 from pincite.query.rank.hierarchy import drop_nested
-from pincite.query.rank.rank import HIDDEN_CONTENT_TYPE
 from pincite.query.rank.relevance import relevance
 
 

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pincite.core.documents.document import ReadRequest
+from pincite.core.documents.document import HIDDEN_CONTENT_TYPE, ReadRequest
 from pincite.core.protocols import NamedDocument
 from pincite.core.query.hits import Hit, RetrievedChunk
 from pincite.core.query.plan import Plan
@@ -21,7 +21,6 @@ from pincite.extractive.whole.naming import (
     side_words,
     spellings,
 )
-from pincite.query.rank.rank import HIDDEN_CONTENT_TYPE
 from pincite.text.answer_type import AnswerForm, answer_type
 
 WHOLE_FORMS: frozenset[AnswerForm] = frozenset({"summary", "comparison", "list", "steps"})

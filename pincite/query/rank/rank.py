@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from pincite.config.branches.retrieval import Penalties, Rag
+from pincite.core.documents.document import HIDDEN_CONTENT_TYPE
 from pincite.core.protocols import Reranker
 from pincite.core.query.hits import Adjustment, Hit
 from pincite.core.query.plan import Plan
@@ -126,10 +127,6 @@ def _checked_scores(scores: Sequence[float], count: int) -> list[float]:
     if len(numbers) != count or not all(abs(number) <= MAX_RERANK_SCORE for number in numbers):  # False for NaN
         raise ProviderError(f"the reranker did not give a number for each of {count} passages")
     return numbers
-
-
-HIDDEN_CONTENT_TYPE = "hypothetical_question"
-"""Generated questions help to find a passage and are never results themselves."""
 
 
 def apply_penalties(hits: Sequence[Hit], penalties: Penalties) -> list[Hit]:

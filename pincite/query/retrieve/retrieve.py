@@ -2,8 +2,9 @@
 
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from pincite.core.documents.document import HIDDEN_CONTENT_TYPE
 from pincite.core.protocols import Fetched, TitleMatch, Vector
 from pincite.core.query.hits import Hit, RetrievedChunk
 from pincite.core.query.plan import Plan, Search
@@ -24,8 +25,8 @@ from pincite.query.retrieve.title_links import (
 FOREIGN_VECTORS_STAGE = "vectors"
 """Name in `degraded` for documents embedded by another model: they cannot be compared with the question's vector."""
 NOTHING = Fetched({}, {})
-MAX_ATTEMPTS = 3
-"""Attempts of a search; it starts again where a document was replaced between search and fetch."""
+MAX_ATTEMPTS = 5
+"""Attempts of a search; it starts again where a document was replaced between search and fetch, or hidden chunks were found."""
 
 
 async def retrieval(run: Run, plan: Plan) -> list[Hit]:
@@ -34,8 +35,11 @@ async def retrieval(run: Run, plan: Plan) -> list[Hit]:
     Further engines (`engines.py`) begin with what dense and lexical search found.
     """
     vectors: Mapping[int, Vector] = {}
+    hidden: set[int] = set()
     for attempt in range(MAX_ATTEMPTS):
-        vectors, rankings = await _search(run, plan, vectors)
+        wider = replace(plan, candidates=plan.candidates + len(hidden)) if hidden else plan
+        vectors, rankings = await _search(run, wider, vectors)
+        rankings = [_without(ranking, hidden, plan.candidates) for ranking in rankings] if hidden else rankings
         fusion = _fuse(run, plan, rankings)
         if further := await FurtherEngines(run, plan).rankings(FirstPass(vectors, rankings, fusion)):
             fusion = _fuse(run, plan, [*rankings, *further])
@@ -47,7 +51,9 @@ async def retrieval(run: Run, plan: Plan) -> list[Hit]:
             fetched = await run.kit.index.fetch(
                 wanted, _scoring_vectors(plan, vectors), scope=run.scope, filters=plan.question.filters
             )
-        if len(fetched.chunks) == len(wanted) and not fetched.outdated:
+        if _hidden_in(fetched):
+            hidden |= await _hidden_among(run, plan, rankings, fetched)
+        elif len(fetched.chunks) == len(wanted) and not fetched.outdated:
             break
     if vectors and fetched.strangers:
         foreign = f"{fetched.strangers} document{'s' if fetched.strangers > 1 else ''}"
@@ -67,6 +73,24 @@ async def retrieval(run: Run, plan: Plan) -> list[Hit]:
         filters = plan.question.filters
         fetched = await run.kit.index.fetch(new, [vectors[0]], scope=run.scope, filters=filters) if new else NOTHING
     return _with_titled(run, fusion, hits, titles, fetched)
+
+
+def _hidden_in(fetched: Fetched) -> set[int]:
+    """The chunks that are never results."""
+    return {key for key, chunk in fetched.chunks.items() if chunk.content_type == HIDDEN_CONTENT_TYPE}
+
+
+async def _hidden_among(run: Run, plan: Plan, rankings: Sequence[Ranking], fetched: Fetched) -> set[int]:
+    """All chunks of the rankings that are never results; the search starts again without them."""
+    others = list({match.key for ranking in rankings for match in ranking.matches} - fetched.chunks.keys())
+    rest = await run.kit.index.fetch(others, [], scope=run.scope, filters=plan.question.filters) if others else NOTHING
+    return _hidden_in(fetched) | _hidden_in(rest)
+
+
+def _without(ranking: Ranking, hidden: set[int], most: int) -> Ranking:
+    """A ranking as if the index did not hold some chunks."""
+    kept = [match for match in ranking.matches if match.key not in hidden]
+    return replace(ranking, matches=kept[:most], more=ranking.more or len(kept) > most)
 
 
 def _fuse(run: Run, plan: Plan, rankings: Sequence[Ranking]) -> Fusion:
