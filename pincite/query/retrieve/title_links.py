@@ -63,7 +63,7 @@ def mentioned_names(question: str, hits: Sequence[Hit], asking: float = QUESTION
     return MentionedNames(frozenset(names_in(question)), read, asking)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1024)
 def _names_in_passage(text: str) -> frozenset[str]:
     """What a passage names; the best ones come up again and again."""
     return frozenset(names_in(text))
