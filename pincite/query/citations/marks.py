@@ -22,7 +22,7 @@ _BRACKETS = re.compile(
 )
 _TITLED_BRACKETS = re.compile(r"(?<![!\[])\[([^\[\]]{1,500})\](?!\(|\]|:\s*\S+://)")
 """Where titles are cited: a long title may go over the end of a line."""
-_NUMBER_BEFORE_TITLE = re.compile(rf"{_WORD}\s*#?\d{{1,3}}\s*[:>,–|-]\s*(?=\D)", re.IGNORECASE)
+_NUMBER_BEFORE_TITLE = re.compile(rf"^{_WORD}\s*#?\d{{1,3}}\s*[:>,–|-]\s*(?=\D)", re.IGNORECASE)
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
 _DEFINES = re.compile(r"^[ \t>]*\[\^?[\w-]{1,40}\]:", re.MULTILINE)
 """The definition of a footnote or of a link, at the start of a line."""

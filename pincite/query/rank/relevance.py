@@ -73,8 +73,8 @@ def _query_terms(query: str, language: str) -> frozenset[str]:
 
 @lru_cache(maxsize=64)
 def _has_keys(query: str) -> bool:
-    """Whether a query has something with other spellings; without it, the keys of a passage count for nothing."""
-    return bool(equivalents(query, question_language(query)))
+    """Whether a query has a number or something with other spellings; without, the keys of a passage count for nothing."""
+    return any(map(str.isdigit, query)) or bool(equivalents(query, question_language(query)))
 
 
 def _logistic(x: float) -> float:

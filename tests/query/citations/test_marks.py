@@ -235,6 +235,7 @@ def test_marks_have_exact_offsets_and_existing_sources(text: str) -> None:
         ("x [2].", [("2", None, None)]),
         ("x [Source 2].", [("Source 2", None, None)]),
         ("x [Source 3: Travel Guide].", [("Travel Guide", "title", 2)]),
+        ("x [On Source 3: Travel Guide].", [("On Source 3: Travel Guide", "contains", 2)]),
         ("x [Travel\nGuide].", [("Travel Guide", "title", 2)]),
         ("x [D4] [Q7] [2a] [p. 3]", [("D4", None, None), ("Q7", None, None), ("2a", None, None), ("p. 3", None, None)]),
         ("x [a] [ ] [x] [2024] [12.5] [...] `[D4]` [D4](https://a.example)", []),

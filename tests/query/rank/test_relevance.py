@@ -26,6 +26,12 @@ def test_title_and_headings_count_as_held() -> None:
     assert coverage("leave carry", chunk_terms(passage), "en") == 1.0
 
 
+@pytest.mark.parametrize("asked", ["What was the revenue in 2022?", "What was the revenue in FY2022?"])
+def test_a_number_is_held_in_another_spelling(asked: str) -> None:
+    [other, same] = [found(f"The revenue in {year} was high.") for year in ("FY21", "FY22")]
+    assert relevance([asked], same, 0.3, MINILM) > relevance([asked], other, 0.3, MINILM)
+
+
 def test_a_question_without_words_is_covered_by_nothing() -> None:
     assert coverage("?!", frozenset({"a"}), "en") == 0.0
 
