@@ -44,7 +44,7 @@ def test_citations_judged_supporting_do_support_and_most_true_ones_are(outcomes:
     supported, true = [one for one in outcomes if one.supported], [one for one in outcomes if one.true]
     assert len(outcomes) >= 100
     assert sum(one.true for one in supported) >= 0.95 * len(supported), table("samples", outcomes)
-    assert sum(one.supported for one in true) >= 0.88 * len(true), table("samples", outcomes)
+    assert sum(one.supported for one in true) >= 0.85 * len(true), table("samples", outcomes)
 
 
 @pytest.mark.slow

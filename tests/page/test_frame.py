@@ -72,6 +72,7 @@ def test_keys_lead_everywhere(site: Site) -> None:
 
 def test_a_closed_dialog_leaves_the_focus_where_it_has_moved(site: Site) -> None:
     with site.visit("/ask") as page:
+        expect(page.locator("[data-ask]")).to_be_visible()
         page.get_by_role("button", name="Appearance and language").focus()
         page.keyboard.press("?")
         expect(page.get_by_role("dialog")).to_be_visible()
