@@ -109,6 +109,7 @@ def test_the_look_and_the_language_are_chosen_and_kept(site: Site) -> None:
 def test_whoever_is_not_logged_in_is_sent_to_log_in(site: Site) -> None:
     with site.visit("/ask?q=1", login=None) as page:  # without an error in the console
         page.wait_for_url("**/login?next=%2Fask%3Fq%3D1")
+        assert page.url == f"{site.url}/login?next=%2Fask%3Fq%3D1"
 
 
 def test_an_unknown_address_shows_a_page(site: Site) -> None:

@@ -112,5 +112,7 @@ def _is_demonstrative(word: str, language: str) -> bool:
 def _is_specific(text: str, end: int, language: str) -> bool:
     """`this Deep Impact mission` says itself which one it means; `this mission` and `this mission yesterday` do not."""
     start = end + len(text[end:]) - len(text[end:].lstrip())
-    days = lang.regex("followup.days", language, r"(?:^|\s)%s$", re.IGNORECASE)
-    return any(phrase.start == start and " " in days.sub("", phrase.text) for phrase in simple_phrases(text, language))
+    adverb = lang.regex("followup.time_and_place", language, r"(?:^|\s)%s$", re.IGNORECASE)
+    return any(
+        phrase.start == start and " " in adverb.sub("", phrase.text) for phrase in simple_phrases(text, language)
+    )
